@@ -10,7 +10,7 @@ constexpr const char *SHARED_MEMORY = "shared-memory";
 
 int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error) {
     if (strcmp(run->message.layout, "1.x") != 0) return 0;
-    return perf_test_fail(error, "perf_test_cpp has the messages of generation 2.x only: leave out --message-layout 1.x");
+    return perf_test_fail(error, "perf_test_cpp has only the messages of layout 2.x: leave out --message-layout 1.x");
 }
 
 // A process that joins a domain removes the files of dead processes.

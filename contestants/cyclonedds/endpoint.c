@@ -67,18 +67,20 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
     bool is_as_asked = endpoint->entity >= 0 && has_qos(endpoint->entity, qos);
     dds_delete_qos(qos);
     if (endpoint->entity < 0)
-        return perf_test_fail(error, "Cyclone DDS cannot create an endpoint of %s: %s. Standard error has its reasons",
+        return perf_test_fail(error,
+                              "Cyclone DDS cannot create an endpoint of %s: %s. The messages of Cyclone DDS are on "
+                              "standard error",
                               name, dds_strretcode(endpoint->entity));
     if (!is_as_asked)
-        return perf_test_fail(error, "Cyclone DDS gave an endpoint of %s another QoS than was asked for", name);
+        return perf_test_fail(error, "Cyclone DDS gave an endpoint of %s another QoS than the requested QoS", name);
     dds_return_t result = dds_get_entity_sertype(endpoint->entity, &endpoint->sertype);
     if (result != DDS_RETCODE_OK)
-        return perf_test_fail(error, "Cyclone DDS gives out no type of %s: %s", name, dds_strretcode(result));
+        return perf_test_fail(error, "Cyclone DDS does not return the type of %s: %s", name, dds_strretcode(result));
     /* Only a type that memcpy can copy is loaned; iceoryx gets messages of all other types serialised. */
     bool has_loans = session->shares_memory && endpoint->sertype->is_memcpy_safe;
     if (dds_is_shared_memory_available(endpoint->entity) != session->shares_memory || (run->zero_copy && !has_loans))
         return perf_test_fail(error,
-                              "Cyclone DDS does not use shared memory for %s as it was asked to: change --set "
+                              "Cyclone DDS does not use shared memory for %s as requested: change --set "
                               "shared-memory, or leave out --zero-copy",
                               name);
     endpoint->loans = run->zero_copy || (wants_loans(plan, kind) && has_loans);

@@ -133,7 +133,8 @@ void *open_session(const perf_test_run *run, perf_test_error *error) {
     write_configuration(run, configuration, sizeof configuration);
     dds_entity_t domain = dds_create_domain(run->domain_id, configuration);
     if (domain < 0) {
-        perf_test_fail(error, "Cyclone DDS cannot open the domain %u: %s. Standard error has its reasons",
+        perf_test_fail(error,
+                       "Cyclone DDS cannot open the domain %u: %s. The messages of Cyclone DDS are on standard error",
                        run->domain_id, dds_strretcode(domain));
         return NULL;
     }

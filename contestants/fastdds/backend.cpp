@@ -42,7 +42,7 @@ int check_data_sharing(const perf_test_run *run, bool is_bounded, perf_test_erro
 // direct delivery copies a message out of the pool that a publisher with data sharing has.
 int check_loans(const perf_test_run *run, Transport transport, bool is_plain, perf_test_error *error) {
     if (!is_plain)
-        return perf_test_fail(error, "Fast DDS loans only plain types, and %s is none: leave out --zero-copy",
+        return perf_test_fail(error, "Fast DDS loans only plain types, and %s is not plain: leave out --zero-copy",
                               run->message.name);
     if (transport == Transport::DATA_SHARING) return 0;
     bool is_one_process = run->strategy != PERF_TEST_INTER_PROCESS;

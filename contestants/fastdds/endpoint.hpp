@@ -41,7 +41,7 @@ template <class Work, class Result> Result guarded(perf_test_error *error, Resul
     } catch (const std::exception &exception) {
         perf_test_fail(error, "%s", exception.what());
     } catch (...) {
-        perf_test_fail(error, "Fast DDS has thrown an exception without a sentence");
+        perf_test_fail(error, "Fast DDS has thrown an exception without a text");
     }
     return failed;
 }

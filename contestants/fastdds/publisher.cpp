@@ -51,7 +51,7 @@ int64_t matched(void *endpoint, perf_test_error *error) {
     PublicationMatchedStatus status;
     if (static_cast<Writer *>(endpoint)->writer->get_publication_matched_status(status) == RETCODE_OK)
         return status.current_count;
-    return perf_test_fail(error, "Fast DDS does not tell the number of matched data readers");
+    return perf_test_fail(error, "Fast DDS does not report the number of matched data readers");
 }
 
 void mismatches(void *endpoint, perf_test_sentences *sentences) {

@@ -76,7 +76,7 @@ int64_t matched(void *endpoint, perf_test_error *error) {
     SubscriptionMatchedStatus status;
     if (static_cast<Reader *>(endpoint)->reader->get_subscription_matched_status(status) == RETCODE_OK)
         return status.current_count;
-    return perf_test_fail(error, "Fast DDS does not tell the number of matched data writers");
+    return perf_test_fail(error, "Fast DDS does not report the number of matched data writers");
 }
 
 void mismatches(void *endpoint, perf_test_sentences *sentences) {

@@ -13,7 +13,7 @@ inline int fail_with_exception(perf_test_error *error, const char *action) {
     } catch (const std::exception &reason) {
         return perf_test_fail(error, "iceoryx cannot %s: %s", action, reason.what());
     } catch (...) {
-        return perf_test_fail(error, "iceoryx cannot %s, and does not say why", action);
+        return perf_test_fail(error, "iceoryx cannot %s: it has thrown an exception without a text", action);
     }
 }
 

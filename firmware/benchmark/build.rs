@@ -48,6 +48,6 @@ fn parameter<T: FromStr>(name: &str, default: T) -> T {
     let Ok(text) = env::var(&name) else { return default };
     match text.parse() {
         Ok(value) => value,
-        Err(_) => panic!("{name} is {text}, which is no value of its type"),
+        Err(_) => panic!("{name} is {text}, which is not a value of its type"),
     }
 }

@@ -171,8 +171,9 @@ impl Channels {
             let topic_id: i64 = row.get(0).map_err(Failure::new)?;
             let time_ns = u64::try_from(row.get::<_, i64>(1).map_err(Failure::new)?).map_err(Failure::new)?;
             let data = row.get_ref(2).map_err(Failure::new)?.as_blob().map_err(Failure::new)?;
-            let channel =
-                channels.get(&topic_id).ok_or_else(|| format!("a message is of topic {topic_id}, which it has not"))?;
+            let channel = channels
+                .get(&topic_id)
+                .ok_or_else(|| format!("a message has the topic {topic_id}, which the file does not describe"))?;
             let number = self.numbers.entry(channel.id).or_default();
             let header = MessageHeader { channel_id: 0, sequence: *number, log_time: time_ns, publish_time: time_ns };
             *number = number.wrapping_add(1);

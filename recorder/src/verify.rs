@@ -73,7 +73,9 @@ impl Check<'_> {
         match (self.file.is_complete, lost) {
             (true, _) => {}
             (false, 0) => self.remark("it has no end: it is written now, or its recorder died".to_owned()),
-            (false, lost) => self.remark(format!("it has no end, and its last {lost} bytes are no whole record")),
+            (false, lost) => {
+                self.remark(format!("the file has no end, and its last {lost} bytes are not a whole record"))
+            }
         }
         for (topic, count) in &self.file.drops {
             self.remark(format!("{topic}: the recorder missed {count} messages"));
@@ -151,7 +153,7 @@ impl Check<'_> {
             let content = self.bytes(offset + 9, length.ok_or("an index of its messages is cut off")?)?;
             let record = (start[0] == op::MESSAGE_INDEX).then(|| parse_record(op::MESSAGE_INDEX, &content));
             let Some(Ok(Record::MessageIndex(own))) = record else {
-                return Err("an index of its messages is no index".to_owned());
+                return Err("the record at an index of its messages is not an index".to_owned());
             };
             let indexed: Vec<u64> = own.records.iter().map(|entry| entry.log_time).collect();
             let has_all = |times: &Vec<u64>| sorted(times) == sorted(&indexed);

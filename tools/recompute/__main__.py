@@ -50,7 +50,7 @@ def main():
     folders = parser.parse_args().folders
     for folder in folders:
         if not folder.is_dir():
-            parser.error(f"{folder} is no folder: give a folder with results, as results/2026-11-22-epyc")
+            parser.error(f"{folder} is not a folder: give a folder with results, as results/2026-11-22-epyc")
         if not any(documents.rules(folder)):
             parser.error(f"{folder} has no document with tables: give a folder with results, as results/2026-11-22-epyc")
     start, ledger, failures = time.monotonic(), Ledger(), []

@@ -127,7 +127,7 @@ impl Encoded {
                 Values::Object(object) => Some(object.getattr(field.attribute.bind(py)).map_err(|error| {
                     let kind =
                         object.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
-                    let why = format!("a {kind} is no {}: {}", structure.name, error.value(py));
+                    let why = format!("a value of type {kind} is not a valid {}: {}", structure.name, error.value(py));
                     PyTypeError::new_err(why)
                 })?),
             };
@@ -152,7 +152,7 @@ impl Encoded {
                 let items: Vec<Bound<'_, PyAny>> = match value.filter(|_| length.is_none()) {
                     Some(value) if value.is_instance_of::<PyString>() => {
                         return Err(PyTypeError::new_err(format!(
-                            "a text is no list; the field is {}",
+                            "a str is not a list; the field is {}",
                             field.type_text
                         )));
                     }

@@ -87,7 +87,7 @@ impl Holder {
     pub fn as_loan(&self) -> PyResult<&Loan> {
         match self {
             Holder::Loan(loan) => Ok(loan),
-            _ => Err(failed("this message is no loan; only a loan is written in place")),
+            _ => Err(failed("this message is not a loan; only a loan can be written in place")),
         }
     }
 }

@@ -16,7 +16,7 @@ pub fn bits(value: &Bound<'_, PyAny>, primitive: Primitive) -> PyResult<u64> {
     let wrong = |_: PyErr| {
         let shown = value.repr().map_or_else(|_| "a value".to_owned(), |text| text.to_string());
         let shown: String = shown.chars().take(60).collect();
-        PyTypeError::new_err(format!("{shown} is no {primitive}"))
+        PyTypeError::new_err(format!("{shown} is not a valid {primitive}"))
     };
     match primitive {
         Primitive::Bool => {
@@ -25,7 +25,7 @@ pub fn bits(value: &Bound<'_, PyAny>, primitive: Primitive) -> PyResult<u64> {
             }
             match value.extract::<i64>().or_else(|_| numpy_bool(value)) {
                 Ok(value @ 0..=1) => Ok(value.cast_unsigned()),
-                Ok(other) => Err(PyTypeError::new_err(format!("{other} is no bool"))),
+                Ok(other) => Err(PyTypeError::new_err(format!("{other} is not a bool"))),
                 Err(error) => Err(wrong(error)),
             }
         }
@@ -58,6 +58,6 @@ pub fn bits(value: &Bound<'_, PyAny>, primitive: Primitive) -> PyResult<u64> {
 fn numpy_bool(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     match value.getattr("dtype")?.getattr("kind")?.extract::<&str>()? {
         "b" => Ok(value.is_truthy()?.into()),
-        kind => Err(PyTypeError::new_err(format!("an array of kind {kind} is no bool"))),
+        kind => Err(PyTypeError::new_err(format!("an array of kind {kind} is not a bool"))),
     }
 }

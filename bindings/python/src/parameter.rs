@@ -68,8 +68,10 @@ pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
         return from_list(&list);
     }
     let kind = value.get_type().name()?;
-    let sentence =
-        format!("a {kind} is no value of a parameter: bool, int, float, str, bytes or a list of one of these");
+    let sentence = format!(
+        "a value of type {kind} cannot be the value of a parameter, which is a bool, an int, a float, a str, bytes or \
+         a list of values of one of these types"
+    );
     Err(PyTypeError::new_err(sentence))
 }
 

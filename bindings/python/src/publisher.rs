@@ -75,7 +75,8 @@ impl Publisher {
     fn loan(&self, py: Python<'_>, shape: &Bound<'_, PyAny>) -> PyResult<View> {
         let encoded = encode::encode(&self.schema, shape, true)?;
         let view = View::new(self.loan_bytes(py, &encoded)?, self.schema.clone());
-        let view = view.map_err(|(_, why)| failed(format!("the shape of the loan makes no message: {why}")))?;
+        let view =
+            view.map_err(|(_, why)| failed(format!("no message can be created from the shape of the loan: {why}")))?;
         encoded.fill(py, &view.holder)?;
         Ok(view)
     }

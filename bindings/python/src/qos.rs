@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The QoS of a `gantry.QoSProfile`.
 pub fn from_python(profile: &Bound<'_, PyAny>) -> PyResult<Qos> {
     let policy = |name: &str| profile.getattr(name)?.getattr("name")?.extract::<String>();
-    let unknown = |policy: &str, value: &str| failed(format!("{value} is no {policy} that an endpoint can have"));
+    let unknown = |policy: &str, value: &str| failed(format!("{value} is not a {policy} that an endpoint can have"));
     let limit = |name: &str| {
         let seconds: Option<f64> = profile.getattr(name)?.extract()?;
         seconds.map(|seconds| duration(seconds, name)).transpose()

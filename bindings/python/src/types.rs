@@ -111,7 +111,7 @@ impl PySchema {
     /// A view of a message's bytes without an encapsulation header.
     fn view(&self, body: Vec<u8>) -> PyResult<View> {
         View::new(Holder::Bytes(body), self.0.clone())
-            .map_err(|(_, why)| failed(format!("the bytes are no {}: {why}", self.0.description.name)))
+            .map_err(|(_, why)| failed(format!("the bytes are not a valid {}: {why}", self.0.description.name)))
     }
 }
 

@@ -14,11 +14,13 @@ pub fn text(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let Some(value) = value else { return Ok(String::new()) };
     let text = value.cast::<PyString>().map_err(|_| {
         let kind = value.get_type().name().map_or_else(|_| "value".to_owned(), |name| name.to_string());
-        PyTypeError::new_err(format!("a {kind} is no text"))
+        PyTypeError::new_err(format!("a value of type {kind} is not a str"))
     })?;
     let text = text.to_cow()?.into_owned();
     match text.contains('\0') {
-        true => Err(PyValueError::new_err("the text contains the character 0, which no string of ROS 2 holds")),
+        true => Err(PyValueError::new_err(
+            "the text contains the character 0 (NUL), which a string of ROS 2 cannot contain",
+        )),
         false => Ok(text),
     }
 }

@@ -137,7 +137,7 @@ impl View {
         let body = self.holder.body()?;
         let (field, value) = self.message(&body)?.fields().nth(index).ok_or_else(|| no_field(index))?;
         let path = self.path_of(&field.name);
-        let Value::List(list) = value else { return Err(failed(format!("{} is no list", field.name))) };
+        let Value::List(list) = value else { return Err(failed(format!("{} is not a list", field.name))) };
         let start = match list.iter().next() {
             Some(Value::Message(first)) => first.fields().offset().next_multiple_of(alignment.max(1)),
             _ => 0,
@@ -156,7 +156,7 @@ impl View {
             let (field, _) = fields.nth(index).ok_or_else(|| no_field(index))?;
             match (&field.field_type.base, field.field_type.count) {
                 (BaseType::Primitive(primitive), Count::One) => (*primitive, fields.offset()),
-                _ => return Err(failed(format!("{} is no number that can be set", field.name))),
+                _ => return Err(failed(format!("{} is not a number that can be set", field.name))),
             }
         };
         let bytes = number::bits(value, primitive)?.to_le_bytes(); // Python code may run here, so nothing is locked

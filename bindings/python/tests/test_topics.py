@@ -45,7 +45,7 @@ def test_qos_decides_over_history_and_losses(node):
         publisher.publish(UInt64(data=value))
     assert [subscription.take().data for _ in range(2)] == [3, 4]
     assert subscription.counts["overwritten"] == 3
-    with pytest.raises(TypeError, match="is no QoS"):
+    with pytest.raises(TypeError, match="is not a QoS"):
         node.create_publisher(UInt64, "x", "deep")
 
 
@@ -72,7 +72,7 @@ def test_matched_events_come(node):
     while not events:
         executor.spin_once(timeout_sec=10)
     assert events[0]["current_count"] == 1 and publisher.get_subscription_count() == 1
-    with pytest.raises(ValueError, match="are no QoS events"):
+    with pytest.raises(ValueError, match="are not QoS events"):
         node.create_publisher(UInt64, "matched", event_callbacks={"match": print})
 
 

@@ -49,7 +49,7 @@ pub fn config(endpoints: &Endpoints) -> Result<Config, String> {
         Some(path) => {
             let file = path.strip_prefix("file://").unwrap_or(&path);
             Config::from_file(file)
-                .map_err(|error| format!("{variable}={path} is no configuration of Zenoh: {error}"))?
+                .map_err(|error| format!("{variable}={path} is not a valid configuration of Zenoh: {error}"))?
         }
         None => {
             let mut config = Config::default();
@@ -80,7 +80,7 @@ fn set_all<'a>(
     origin: &dyn Display,
 ) -> Result<(), String> {
     for (key, value) in settings {
-        let named = |error| format!("{origin}: {key}={value} is no setting of Zenoh: {error}");
+        let named = |error| format!("{origin}: {key}={value} is not a valid setting of Zenoh: {error}");
         config.insert_json5(key.trim(), value.trim()).map_err(named)?;
     }
     Ok(())

@@ -80,7 +80,7 @@ impl Backend for Iceoryx2 {
         match state.failed_cleanups {
             0 => Ok(()),
             failed => Err(format!(
-                "iceoryx2 could not remove the files of {failed} dead processes: remove those of other users from \
+                "iceoryx2 could not remove the files of {failed} dead processes: remove the files of other users from \
                  /tmp/iceoryx2 and /dev/shm"
             )),
         }

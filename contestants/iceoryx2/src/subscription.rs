@@ -71,7 +71,10 @@ impl Subscription for Iceoryx2Subscription {
         let (source, length_bytes) = (sample.origin().value().to_le_bytes(), sample.payload().len());
         let mut show = |received_ns, message: &[u8], loaned| {
             let stamped = raw::read_stamp(message).ok_or_else(|| {
-                format!("a message of {} bytes is not one of perf_test, whose have a time and an id", message.len())
+                format!(
+                    "a message of {} bytes does not come from perf_test, whose messages begin with a time and an id",
+                    message.len()
+                )
             })?;
             reader(&Taken {
                 source,

@@ -14,7 +14,7 @@ Result guarded(perf_test_error *error, Result failed, const char *what, Work wor
     } catch (const std::exception &reason) {
         perf_test_fail(error, "rclcpp cannot %s: %s", what, reason.what());
     } catch (...) {
-        perf_test_fail(error, "rclcpp cannot %s, and does not say why", what);
+        perf_test_fail(error, "rclcpp cannot %s: it has thrown an exception without a text", what);
     }
     return failed;
 }

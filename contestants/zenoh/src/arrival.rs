@@ -40,7 +40,10 @@ impl Reader {
         let length_bytes = payload.len();
         let mut show = |received_ns, message: &[u8], loaned| {
             let stamped = raw::read_stamp(message).ok_or_else(|| {
-                format!("a message of {} bytes is not one of perf_test, whose have a time and an id", message.len())
+                format!(
+                    "a message of {} bytes does not come from perf_test, whose messages begin with a time and an id",
+                    message.len()
+                )
             })?;
             reader(&Taken {
                 source: sample.source_info().map(|info| source_of(info.source_id())).unwrap_or_default(),

@@ -50,7 +50,7 @@ impl Loans {
         let pool_bytes = (buffer(plan) + in_hand + MORE_LOANS) * (length_bytes + ALLOCATOR_BYTES);
         let provider = ShmProviderBuilder::default_backend(pool_bytes).wait().map_err(|error| {
             format!(
-                "zenoh cannot create and lock {pool_bytes} bytes of shared memory: {error}; free some in /dev/shm, \
+                "zenoh cannot create and lock {pool_bytes} bytes of shared memory: {error}; free memory in /dev/shm, \
                  raise `ulimit -l`, or give a smaller --history-depth"
             )
         })?;

@@ -64,7 +64,8 @@ impl ZenohSession {
         let session =
             session.map_err(|error| format!("zenoh cannot open a session on the loopback interface: {error}"))?;
         let enabled = session.config().get_typed(SHARED_MEMORY_KEY);
-        let enabled: bool = enabled.map_err(|error| format!("zenoh does not tell {SHARED_MEMORY_KEY}: {error}"))?;
+        let enabled: bool =
+            enabled.map_err(|error| format!("zenoh does not report the value of {SHARED_MEMORY_KEY}: {error}"))?;
         let mut effective = spec.options();
         effective.insert("transport".to_owned(), "tcp".to_owned());
         effective.insert(SHARED_MEMORY.to_owned(), on_off(enabled));

@@ -82,7 +82,11 @@ impl Benchmark {
                 "--only" if is_listed => {
                     options.only.clone_from(rest.next().ok_or("--only needs a name, as in --only events@100")?);
                 }
-                other => return Err(format!("{other:?} is no option of this benchmark; --help lists them").into()),
+                other => {
+                    return Err(
+                        format!("{other:?} is not an option of this benchmark; --help lists the options").into()
+                    );
+                }
             }
         }
         Ok(Some(options))

@@ -54,7 +54,12 @@ impl Clock {
 
 impl fmt::Display for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steady = if self.steady { "" } else { "; THE KERNEL DOES NOT CALL IT STEADY" };
+        let steady = if self.steady {
+            ""
+        } else {
+            "; WARNING: the kernel does not report a constant rate of the counter (constant_tsc, nonstop_tsc), so \
+             times may be wrong"
+        };
         write!(f, "{:.3} ns a tick{steady}", self.ns_per_tick)
     }
 }

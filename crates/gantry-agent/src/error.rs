@@ -22,8 +22,9 @@ pub enum Error {
     /// A CAN FD bus cannot have these bit rates.
     #[cfg(feature = "simulated-can")]
     #[error(
-        "a CAN FD bus has no nominal bit rate of {nominal_bits_per_s} with a data bit rate of {data_bits_per_s}: the nominal one is \
-         {} to {} bit/s, the data bit rate at least that and at most {}",
+        "a CAN FD bus has no nominal bit rate of {nominal_bits_per_s} with a data bit rate of {data_bits_per_s}: the \
+         nominal bit rate is {} to {} bit/s, and the data bit rate is at least the nominal bit rate and at most {} \
+         bit/s",
         allowed_nominal.start(), allowed_nominal.end(), max_data_bits_per_s
     )]
     BitRates {

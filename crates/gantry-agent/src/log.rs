@@ -66,7 +66,7 @@ impl Limiter {
             let omitted = std::mem::take(&mut self.omitted);
             (self.began, self.lines) = (now, 0);
             if omitted > 0 {
-                (log.sink)(Level::Warning, &format!("{omitted} more lines of this kind were left out"));
+                (log.sink)(Level::Warning, &format!("{omitted} more lines of this kind were omitted"));
             }
         }
         self.lines += 1;

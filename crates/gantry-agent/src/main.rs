@@ -240,13 +240,13 @@ impl Network {
         const RIGHTS: &str = "can publish, subscribe and call services as this user";
         if self.address.to_canonical().is_loopback() {
             return format!(
-                "each program on this machine {RIGHTS}. For boards on a network, give --address 0.0.0.0; then each host that \
-                 reaches the port has these rights (--allow and --keys leave some out)"
+                "each program on this machine {RIGHTS}. For boards on a network, give --address 0.0.0.0; then each \
+                 host that reaches the port has these rights (--allow and --keys restrict the clients)"
             );
         }
         let allowed: Vec<String> = self.allow.iter().map(ToString::to_string).collect();
         match allowed.is_empty() {
-            true => format!("each host that reaches this port {RIGHTS} (--allow and --keys leave some out)"),
+            true => format!("each host that reaches this port {RIGHTS} (--allow and --keys restrict the clients)"),
             false => {
                 format!("each host in {} {RIGHTS}; the sender of a datagram can state any address", allowed.join(", "))
             }

@@ -26,7 +26,9 @@ pub struct Place {
 #[derive(Debug, thiserror::Error)]
 pub enum AnotherBridge {
     /// The domain already has a bridge to this network.
-    #[error("{process} is already the bridge of domain {domain_id} to {network}; end it first, or use it")]
+    #[error(
+        "{process} is already the bridge of domain {domain_id} to {network}; end that process first, or use its bridge"
+    )]
     Running {
         /// The program and the pid of the other bridge.
         process: String,

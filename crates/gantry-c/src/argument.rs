@@ -112,7 +112,9 @@ pub unsafe fn texts(name: &str, array: *const *const c_char, count: usize) -> Re
         return Err(null(name));
     }
     if count > isize::MAX as usize / size_of::<*const c_char>() {
-        return Err(Failure::invalid(format_args!("the argument {name} has {count} texts: a negative number?")));
+        return Err(Failure::invalid(format_args!(
+            "the argument {name} has {count} texts, which is too large: check that the number is not negative"
+        )));
     }
     // SAFETY: the promise of the caller.
     let pointers = unsafe { std::slice::from_raw_parts(array, count) };
@@ -136,7 +138,9 @@ pub unsafe fn bytes<'a>(name: &str, pointer: *const u8, size: usize) -> Result<&
         return Err(null(name));
     }
     if isize::try_from(size).is_err() {
-        return Err(Failure::invalid(format_args!("the argument {name} has {size} bytes: a negative number?")));
+        return Err(Failure::invalid(format_args!(
+            "the argument {name} has {size} bytes, which is too large: check that the number is not negative"
+        )));
     }
     // SAFETY: the promise of the caller.
     Ok(unsafe { std::slice::from_raw_parts(pointer, size) })

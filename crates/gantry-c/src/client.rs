@@ -211,7 +211,7 @@ pub unsafe extern "C" fn gantry_client_skip_malformed(
     run(|| {
         // SAFETY: H3.
         let Message::Response(response) = unsafe { shared("response", response) }?.message()? else {
-            return Err(Failure::invalid("the sample is no response to a client"));
+            return Err(Failure::invalid("the sample is not a response to a client"));
         };
         // SAFETY: H2.
         let why = unsafe { reason(why) }?;

@@ -22,7 +22,9 @@ pub unsafe fn qos(pointer: *const abi::Qos) -> Result<Qos> {
     let choice = |name: &str, value: i32| match value {
         0 => Ok(false),
         1 => Ok(true),
-        value => Err(Failure::invalid(format_args!("{name} of a gantry_qos is {value}; it is 0 or 1"))),
+        value => {
+            Err(Failure::invalid(format_args!("{name} of a gantry_qos is {value}; the allowed values are 0 and 1")))
+        }
     };
     let limit = |nanoseconds: u64| (nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds));
     Ok(Qos {

@@ -51,7 +51,8 @@ pub fn from_owner(status: Status, sentence: &str) -> Result<Status> {
         true => Err(Failure {
             status,
             sentence: format!(
-                "the library of this process that made it {sentence} (status {status}); see its own error"
+                "the library of this process that made the object {sentence} (status {status}); see the error of that \
+                 library"
             ),
         }),
         false => Ok(status),
@@ -139,5 +140,5 @@ fn report(Failure { status, sentence }: Failure) -> Status {
 fn failure_from_panic(panic: &(dyn Any + Send)) -> Failure {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message");
-    Failure { status: PANICKED, sentence: format!("libgantry panicked, which is a bug of it: {text}") }
+    Failure { status: PANICKED, sentence: format!("libgantry panicked, which is a bug in libgantry: {text}") }
 }

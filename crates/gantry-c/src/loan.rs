@@ -97,7 +97,10 @@ impl Loan {
         self.take().ok_or_else(|| {
             Failure::invalid(match self.data.is_null() {
                 true => "the loan is empty: it was published or returned already, or it was never made; loan again",
-                false => "another library of this process made the loan: publish it there, or return it and loan again",
+                false => {
+                    "another library of this process made the loan: publish or return the loan with that library, and \
+                     take a new loan from this library"
+                }
             })
         })
     }

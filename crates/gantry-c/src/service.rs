@@ -143,7 +143,7 @@ pub unsafe extern "C" fn gantry_service_skip_malformed(
     run(|| {
         // SAFETY: H3.
         let Message::Request(request) = unsafe { shared("request", request) }?.message()? else {
-            return Err(Failure::invalid("the sample is no request of a service"));
+            return Err(Failure::invalid("the sample is not a request of a service"));
         };
         // SAFETY: H2.
         let why = unsafe { reason(why) }?;

@@ -173,7 +173,7 @@ pub unsafe extern "C" fn gantry_subscription_skip_malformed(
     run(|| {
         // SAFETY: H3.
         let Message::Sample(sample) = unsafe { shared("sample", sample) }?.message()? else {
-            return Err(Failure::invalid("the sample is of a service or a client, not of a subscription"));
+            return Err(Failure::invalid("the sample belongs to a service or a client, not to a subscription"));
         };
         // SAFETY: H2.
         let why = unsafe { reason(why) }?;

@@ -148,7 +148,9 @@ unsafe fn elements<'a>(sources: *mut WaitSource, count: usize) -> Result<&'a mut
     // SAFETY: H2.
     unsafe { exclusive("sources", sources) }?;
     if count > isize::MAX as usize / size_of::<WaitSource>() {
-        return Err(Failure::invalid(format_args!("the argument sources has {count} elements: a negative number?")));
+        return Err(Failure::invalid(format_args!(
+            "the argument sources has {count} elements, which is too large: check that the number is not negative"
+        )));
     }
     // SAFETY: H2.
     Ok(unsafe { std::slice::from_raw_parts_mut(sources, count) })

@@ -4,22 +4,22 @@ use clap::error::{ContextKind, ContextValue, Error};
 
 /// The commands, each with a sentence about the missing feature and the program to use.
 const COMMANDS: [(&str, &str); 10] = [
-    ("action", "Gantry's nodes have no actions yet; `ros2 action` shows those of ROS 2 programs over rmw_gantry"),
-    ("component", "Gantry has no component containers; a program has as many nodes as it makes"),
-    ("daemon", "there is no daemon: each command reads the graph from shared memory"),
-    ("launch", "it starts no programs; a shell script can, and `ros2 launch` with its ExecuteProcess"),
+    ("action", "Gantry's nodes have no actions yet; `ros2 action` shows the actions of ROS 2 programs over rmw_gantry"),
+    ("component", "Gantry has no component containers; a program creates all its nodes itself"),
+    ("daemon", "Gantry needs no daemon, because each command reads the graph from shared memory"),
+    ("launch", "`gantry` does not start programs; use a shell script, or `ros2 launch` with ExecuteProcess"),
     (
         "lifecycle",
-        "Gantry's nodes have no life cycle yet; `ros2 lifecycle` shows that of ROS 2 programs over rmw_gantry",
+        "Gantry's nodes have no life cycle yet; `ros2 lifecycle` shows the life cycle of ROS 2 nodes over rmw_gantry",
     ),
     (
         "multicast",
-        "Gantry uses no multicast: `gantry doctor` looks at the shared memory, `gantry bridge status` at a network",
+        "Gantry uses no multicast: `gantry doctor` looks at the shared memory, and `gantry bridge status` at a network",
     ),
-    ("pkg", "programs of Gantry are no ROS packages; `cargo metadata` lists those of Rust"),
-    ("run", "it starts no programs; start the program itself, or by `cargo run`"),
-    ("security", "there are no enclaves to make; the permissions of the shared memory protect it from other users"),
-    ("wtf", "`gantry doctor` says what is wrong"),
+    ("pkg", "programs of Gantry are not ROS packages; `cargo metadata` lists the packages of a Rust program"),
+    ("run", "`gantry` does not start programs; start the program itself, or use `cargo run`"),
+    ("security", "Gantry has no enclaves; the permissions of the shared memory exclude other users"),
+    ("wtf", "use `gantry doctor`, which reports problems"),
 ];
 
 /// The error sentence for a command of `ros2` that `gantry` does not have; `None` for other errors. `commands` are the

@@ -23,7 +23,7 @@ impl Selection {
     /// A text is not a regular expression.
     pub fn new(names: BTreeSet<String>, regex: Option<&str>, excluded: &[String]) -> Result<Selection> {
         let compile = |text: &str| {
-            Regex::new(text).map_err(|error| Failure::new(format!("'{text}' is no regular expression: {error}")))
+            Regex::new(text).map_err(|error| Failure::new(format!("'{text}' is not a regular expression: {error}")))
         };
         let regex = regex.map(compile).transpose()?;
         let excluded = excluded.iter().map(|text| compile(text)).collect::<Result<_>>()?;
@@ -108,6 +108,6 @@ mod tests {
         assert_eq!(selected(new(&[], None, &[]).all(true)).len(), 4);
         assert_eq!(selected(new(&["/scan"], Some("^/camera/"), &[])), ["/scan", "/camera/left", "/camera/right"]);
         let error = Selection::new(BTreeSet::new(), Some("("), &[]).unwrap_err().to_string();
-        assert!(error.starts_with("'(' is no regular expression: "), "{error}");
+        assert!(error.starts_with("'(' is not a regular expression: "), "{error}");
     }
 }

@@ -30,7 +30,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         _ => (text, 1u64),
     };
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| format!("'{text}' is no number of bytes, as 500000, 64k, 512M or 2G"))
+    bytes.ok_or_else(|| format!("'{text}' is not a number of bytes, as 500000, 64k, 512M or 2G"))
 }
 
 /// Parses a number of seconds from the command line, from 0 to a billion.
@@ -39,7 +39,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 /// The reason, as a sentence: the text is not such a number.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
-    seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 0 to 1000000000"))
+    seconds.ok_or_else(|| format!("'{text}' is not a number of seconds from 0 to 1000000000"))
 }
 
 /// A duration in nanoseconds as text in seconds: "12.345 s".

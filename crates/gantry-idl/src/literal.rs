@@ -23,16 +23,16 @@ pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, P
         return one(&field_type.base, token, text);
     }
     let Some(inner) = token.strip_prefix("[").and_then(|rest| rest.strip_suffix("]")) else {
-        return Err(token.problem(format!("a default of type `{field_type}` stands in brackets, as in `[1, 2]`")));
+        return Err(token.problem(format!("a default of type `{field_type}` must be in brackets, as in `[1, 2]`")));
     };
     let elements = if is_text(&field_type.base) { text_elements(inner)? } else { elements(inner) };
     let length = elements.len();
     match field_type.count {
         Count::Array(wanted) if length != wanted as usize => {
-            Err(token.problem(format!("`{field_type}` needs exactly {wanted} elements, and here are {length}")))
+            Err(token.problem(format!("`{field_type}` needs exactly {wanted} elements, and the default has {length}")))
         }
         Count::Sequence { bound: Some(bound) } if length > bound as usize => {
-            Err(token.problem(format!("`{field_type}` holds at most {bound} elements, and here are {length}")))
+            Err(token.problem(format!("`{field_type}` holds at most {bound} elements, and the default has {length}")))
         }
         _ => elements
             .into_iter()

@@ -243,7 +243,9 @@ fn line_token(line: &Line) -> Token<'_> {
 
 fn check_characters(content: Token<'_>) -> Result<(), Problem> {
     if content.text == SEPARATOR {
-        return Err(content.problem("`---` stands between the request and the response of a service, not in a message"));
+        return Err(
+            content.problem("`---` separates the request and the response of a service, and cannot be in a message")
+        );
     }
     if let Some((index, control)) = content.text.char_indices().find(|(_, c)| c.is_control()) {
         let (_, rest) = content.split_at(index);

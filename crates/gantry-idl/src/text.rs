@@ -64,7 +64,7 @@ impl Definitions {
             if definitions.messages.contains_key(&nested) {
                 reject(format!("`{nested}` is defined twice"));
             } else if nested.namespace != Namespace::Msg {
-                reject(format!("`{nested}` is of a service, and only messages can be nested"));
+                reject(format!("`{nested}` belongs to a service, and only messages can be nested"));
             } else {
                 definitions.parse_interface(&mut parser, &nested, &section[1..]);
             }

@@ -24,8 +24,8 @@ pub enum Error {
     /// The file system that holds the shared memory is full.
     #[error(
         "no room in shared memory for {what}: {needed_bytes} bytes were needed, {free_bytes} of {total_bytes} are free \
-         in {directory}; free some, use fewer or smaller messages, enlarge it (docker: --shm-size=1g; host: \
-         mount -o remount,size=50% /dev/shm) or set GANTRY_SHM_DIR to a larger tmpfs"
+         in {directory}; free some memory, use fewer or smaller messages, enlarge the file system (docker: \
+         --shm-size=1g; host: mount -o remount,size=50% /dev/shm) or set GANTRY_SHM_DIR to a larger tmpfs"
     )]
     NoRoom {
         /// The purpose of the memory.
@@ -42,8 +42,8 @@ pub enum Error {
 
     /// The file system that holds the shared memory has no room for one more file.
     #[error(
-        "cannot {action}: there is no room for one more file, as a rule because the file system has no free inodes (df -i); \
-         remove files from it, or allow it more (mount -o remount,nr_inodes=1000000 DIRECTORY)"
+        "cannot {action}: there is no room for one more file, as a rule because the file system has no free inodes (df \
+         -i); remove files from the file system, or allow more inodes (mount -o remount,nr_inodes=1000000 DIRECTORY)"
     )]
     NoInode {
         /// The action that failed.
@@ -52,8 +52,9 @@ pub enum Error {
 
     /// The root of the shared memory lies on a disk, not in memory.
     #[error(
-        "{} is on {file_system} and not on a tmpfs, so publishers would wait for the disk, and a full one could end them; \
-         set GANTRY_SHM_DIR to a tmpfs (mount -t tmpfs tmpfs DIRECTORY), or GANTRY_SHM_ALLOW_DISK=1 to use it all the same",
+        "{} is on {file_system} and not on a tmpfs, so publishers would wait for the disk, and a full disk could end \
+         them; set GANTRY_SHM_DIR to a tmpfs (mount -t tmpfs tmpfs DIRECTORY), or GANTRY_SHM_ALLOW_DISK=1 to use the \
+         directory nevertheless",
         root.display()
     )]
     NotTmpfs {
@@ -117,8 +118,9 @@ pub enum Error {
 
     /// A file or a directory of living processes was removed.
     #[error(
-        "{} was removed while it is in use (it was needed for {what}); programs that have mapped it go on, and new ones do not \
-         see it: restart the programs that use it, and find out which program removes files from shared memory",
+        "{} was removed while it is in use (it was needed for {what}); programs that have mapped the file continue to \
+         use it, and programs that start now do not see it: restart the programs that use the file, and find out which \
+         program removes files from shared memory",
         file.display()
     )]
     Removed {
@@ -145,7 +147,8 @@ pub enum Error {
 
     /// Shared memory with bytes that no correct Gantry program writes.
     #[error(
-        "corrupt shared memory in {what} at {location}: expected {expected}, found {found}; restart the process that wrote it"
+        "corrupt shared memory in {what} at {location}: expected {expected}, found {found}; restart the process that \
+         wrote this memory"
     )]
     Corrupt {
         /// The region or topic.
@@ -202,8 +205,8 @@ pub enum Error {
 
     /// A subscription is at its limit of held samples.
     #[error(
-        "the subscription to {topic} holds {limit} samples of one publisher, as many as it may; drop some before it takes \
-         more, or allow it more (set_max_held_samples)"
+        "the subscription to {topic} holds {limit} samples of one publisher, which is its limit; drop samples before \
+         the next take, or raise the limit (set_max_held_samples)"
     )]
     TooManyHeld {
         /// The subscription's topic.
@@ -258,7 +261,10 @@ pub enum Error {
     },
 
     /// A loan was passed to a publisher that did not make it.
-    #[error("this loan belongs to another publisher (of topic {topic}); publish it there, or loan from this one")]
+    #[error(
+        "this loan belongs to another publisher (of topic {topic}); publish it with that publisher, or take a loan \
+         from this publisher"
+    )]
     ForeignLoan {
         /// The topic of the publisher to which the loan was passed.
         topic: String,
@@ -284,7 +290,9 @@ impl std::fmt::Debug for Error {
 /// The limit that was reached, as the end of a sentence; empty for most errors.
 fn advice(error: &io::Error) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::MFILE) => "; raise the limit of open files (`ulimit -n`): each process of the domain takes one",
+        Some(Errno::MFILE) => {
+            "; raise the limit of open files (`ulimit -n`): Gantry keeps one file open for each process of the domain"
+        }
         Some(Errno::NFILE) => "; raise the limit of open files of the system (`sysctl fs.file-max`)",
         Some(Errno::NOMEM | Errno::AGAIN) => {
             "; if there is memory, raise the limit of address space (`ulimit -v`), of locked memory (`ulimit -l`) or of mappings \

@@ -106,7 +106,7 @@ impl PointLayout {
     fn from_cloud(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
         let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
         if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {
-            return Err("z of a cloud is no little-endian FLOAT32, the only kind that this example reads".into());
+            return Err("z of a cloud is not a little-endian FLOAT32, the only kind that this example reads".into());
         }
         let layout = PointLayout {
             point_bytes: cloud.point_step() as usize,

@@ -108,7 +108,7 @@ pub enum Error {
     NoNode,
 
     /// A node cannot be added to an executor, because another executor already runs its callbacks.
-    #[error("node {node} is already in an executor; remove it there first, or create another node")]
+    #[error("node {node} is already in an executor; remove the node from that executor first, or create another node")]
     NodeInUse {
         /// The node's full name.
         node: String,
@@ -116,8 +116,8 @@ pub enum Error {
 
     /// A callback group cannot be added to an executor, because another executor already runs its callbacks.
     #[error(
-        "a callback group of node {node} is already in an executor, by itself or with its node; remove it there first, or \
-         create it with automatically_add_to_executor_with_node(false)"
+        "a callback group of node {node} is already in an executor, by itself or with its node; remove the group from \
+         that executor first, or create the group with automatically_add_to_executor_with_node(false)"
     )]
     GroupInUse {
         /// The node's full name.
@@ -165,7 +165,7 @@ pub enum Error {
     },
 
     /// A sample whose bytes are not a message of the expected type.
-    #[error("a sample of {publisher} on {topic} is no {type_name}: {error}; it was skipped")]
+    #[error("a sample of {publisher} on {topic} is not a valid {type_name}: {error}; the sample was skipped")]
     Malformed {
         /// The subscription's topic.
         topic: String,
@@ -198,8 +198,8 @@ pub enum Error {
 
     /// A client that has reached its limit of requests in flight.
     #[error(
-        "{pending} requests to {service} are in flight, as many as this client may have (its QoS depth); take responses or \
-         remove requests before sending more, or create the client with a larger depth"
+        "{pending} requests to {service} are in flight, which is the limit of this client (its QoS depth); take \
+         responses or remove requests before sending more, or create the client with a larger depth"
     )]
     TooManyRequests {
         /// The service.
@@ -210,8 +210,8 @@ pub enum Error {
 
     /// All servers that received the request ended before they responded.
     #[error(
-        "request {sequence} to {service} will not be answered: the {servers} server(s) that received it ended; wait for the \
-         service and send it again"
+        "request {sequence} to {service} will not be answered: the {servers} server(s) that received the request \
+         ended; wait for the service and send the request again"
     )]
     ServerGone {
         /// The service.
@@ -254,8 +254,8 @@ pub enum Error {
 
     /// A message whose length differs from the fixed length of the topic's type.
     #[error(
-        "{length_bytes} bytes for {topic} are no {type_name}: each has exactly {fixed_bytes} bytes; publish messages of the \
-         topic's type"
+        "a message of {length_bytes} bytes cannot be published on {topic}: each {type_name} has exactly {fixed_bytes} \
+         bytes; publish messages of the topic's type"
     )]
     WrongLength {
         /// The publisher's topic.
@@ -273,7 +273,7 @@ pub enum Error {
     Cdr(#[from] gantry_cdr::Error),
 
     /// A call or a future that ended because the program shuts down.
-    #[error("{what} was given up: the program shuts down")]
+    #[error("{what} was cancelled, because the program shuts down")]
     ShutDown {
         /// The operation that the shutdown ended: a request with its service, or a wait.
         what: String,
@@ -294,7 +294,7 @@ pub enum Error {
 /// The last part of the sentence of [`Error::NoServer`]: the reason or, if it is empty, advice.
 fn why_or_advice(why: &str) -> String {
     match why {
-        "" => "; start one, or wait with wait_for_service".to_owned(),
+        "" => "; start a server, or wait with wait_for_service".to_owned(),
         why => format!(": {why}"),
     }
 }

@@ -221,7 +221,7 @@ fn level_of_environment() -> LogLevel {
         return LogLevel::Warn;
     }
     value.parse().unwrap_or_else(|why| {
-        print(LogLevel::Warn, "", &format!("{VARIABLE} is \"{value}\"; {why}; it is taken as warn"));
+        print(LogLevel::Warn, "", &format!("{VARIABLE} is \"{value}\"; {why}; the level warn is used"));
         LogLevel::Warn
     })
 }

@@ -69,7 +69,7 @@ impl CBackend {
         if spec.check_memory {
             let name = &self.name;
             return Err(format!(
-                "--check-memory counts the allocations of Rust alone, and {name} is not Rust: leave it out"
+                "--check-memory counts the allocations of Rust alone, and {name} is not Rust: leave out --check-memory"
             ));
         }
         Ok(())

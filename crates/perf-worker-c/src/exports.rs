@@ -39,7 +39,10 @@ pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *
         return;
     }
     if bytes > MOST_BYTES {
-        draft.fault = Some("the back end passed a length to perf_test_draft_write that is none: a negative one?");
+        draft.fault = Some(
+            "the back end passed a length to perf_test_draft_write that is too large: check that the length is not \
+             negative",
+        );
         return;
     }
     // SAFETY: promise H2 of the header: the payload in the back end's message has this length. Its bytes may be

@@ -22,7 +22,10 @@ impl Failure {
         // A sentence without a terminating 0 fills the whole memory.
         match self.0.sentence.split(|byte| *byte == 0).next() {
             Some([]) | None => {
-                format!("the back end's function {function} failed without a sentence: it must call perf_test_fail")
+                format!(
+                    "the back end's function {function} failed without an error text: the function must call \
+                     perf_test_fail"
+                )
             }
             Some(sentence) => String::from_utf8_lossy(sentence).into_owned(),
         }

@@ -48,7 +48,10 @@ pub unsafe fn taken_from_c(taken: &abi::Taken) -> Result<Taken<'_>, String> {
         (0, _) => &[][..],
         (bytes, true) => return Err(format!("the back end took a message whose payload of {bytes} bytes is NULL")),
         (bytes, false) if bytes > MOST_BYTES => {
-            return Err(format!("the back end took a message whose payload_bytes is {bytes}: a negative length?"));
+            return Err(format!(
+                "the back end took a message whose payload_bytes is {bytes}, which is too large: check that the length \
+                 is not negative"
+            ));
         }
         // SAFETY: the caller's promise, and the length is at most `MOST_BYTES`.
         (bytes, false) => unsafe { std::slice::from_raw_parts(taken.payload.cast::<u8>(), bytes) },

@@ -46,5 +46,5 @@ fn report(name: &'static CStr, Failure { code, sentence }: Failure) -> rmw_ret_t
 fn failure_from_panic(panic: &(dyn Any + Send)) -> Failure {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message");
-    Failure::error(format_args!("rmw_gantry panicked, which is a bug of it: {text}"))
+    Failure::error(format_args!("rmw_gantry panicked, which is a bug in rmw_gantry: {text}"))
 }

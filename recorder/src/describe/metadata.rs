@@ -141,13 +141,16 @@ pub fn files_of(folder: &Path) -> Result<Option<Vec<PathBuf>>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text.context(|| format!("cannot read {}", path.display()))?,
     };
-    let documents = Yaml::load_from_str(&text).context(|| format!("{} is no YAML", path.display()))?;
+    let documents = Yaml::load_from_str(&text).context(|| format!("{} is not YAML", path.display()))?;
     let information = documents.first().and_then(|document| document.as_mapping_get("rosbag2_bagfile_information"));
     let files = information.and_then(|information| information.as_mapping_get("relative_file_paths"));
     let names = files.and_then(Yaml::as_sequence).map(|names| names.iter().filter_map(Yaml::as_str));
     match names {
         Some(names) => Ok(Some(names.map(|name| folder.join(name)).collect())),
-        None => Err(Failure::new(format!("{} names no files: it is none of rosbag2's", path.display()))),
+        None => Err(Failure::new(format!(
+            "{} names no files, so it is not the metadata of a bag of rosbag2",
+            path.display()
+        ))),
     }
 }
 

@@ -213,12 +213,12 @@ impl fmt::Display for Report {
 
 fn rate(text: &str) -> std::result::Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=1e6).contains(number));
-    number.ok_or_else(|| format!("'{text}' is no number from 0 to 1000000"))
+    number.ok_or_else(|| format!("'{text}' is not a number from 0 to 1000000"))
 }
 
 fn frequency(text: &str) -> std::result::Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.001..=10_000.0).contains(number));
-    number.ok_or_else(|| format!("'{text}' is no number from 0.001 to 10000"))
+    number.ok_or_else(|| format!("'{text}' is not a number from 0.001 to 10000"))
 }
 
 fn remapping(text: &str) -> std::result::Result<(String, String), String> {

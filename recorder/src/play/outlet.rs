@@ -113,7 +113,7 @@ impl Outlet {
     pub fn publish(&mut self, data: &[u8]) -> bool {
         let result = match data.strip_prefix(&ENCAPSULATION) {
             Some(body) => self.publisher.publish_copy(body).map(drop).map_err(|error| error.to_string()),
-            None => Err("a message is no little-endian CDR".to_owned()),
+            None => Err("a message is not little-endian CDR".to_owned()),
         };
         match result {
             Ok(()) => true,

@@ -35,7 +35,7 @@ pub fn visit(index: &ChunkIndex, crc: u32, bytes: &[u8], mut visit: impl FnMut(R
     }
     match rest.is_empty() {
         true => Ok(()),
-        false => Err(format!("its last {} bytes are no whole record", rest.len())),
+        false => Err(format!("its last {} bytes are not a whole record", rest.len())),
     }
 }
 
@@ -57,6 +57,9 @@ fn decompress<'a>(index: &ChunkIndex, bytes: &'a [u8]) -> io::Result<Cow<'a, [u8
     };
     match records.len() as u64 == index.uncompressed_size {
         true => Ok(Cow::Owned(records)),
-        false => Err(io::Error::other(format!("it has not the {} bytes that it should have", index.uncompressed_size))),
+        false => Err(io::Error::other(format!(
+            "the chunk does not have the {} bytes that its record states",
+            index.uncompressed_size
+        ))),
     }
 }

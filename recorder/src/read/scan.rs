@@ -53,7 +53,7 @@ pub fn scan(path: &Path, file: &File) -> Result<Scanned> {
     match file.read_exact_at(&mut magic, 0) {
         Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error).context(context),
         Ok(()) if magic == MAGIC => {}
-        _ => return Err(Failure::new(format!("{} is no file of MCAP", path.display()))),
+        _ => return Err(Failure::new(format!("{} is not an MCAP file", path.display()))),
     }
     let mut scan = Scan {
         file,

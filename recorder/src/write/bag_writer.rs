@@ -158,7 +158,7 @@ impl BagWriter {
         let serialized = BTreeMap::from([("serialized_metadata".to_owned(), self.metadata().to_yaml())]);
         let Some(mut file) = self.file.take() else { return Ok(None) };
         let path = file.path().to_owned();
-        let what = || format!("cannot complete {}, whose messages can be read all the same", path.display());
+        let what = || format!("cannot complete {}, whose messages can be read nevertheless", path.display());
         let metadata = Metadata { name: "rosbag2".to_owned(), metadata: serialized };
         if let Err(error) = file.write_last_metadata(&metadata) {
             say(format_args!("{} has no record for rosbag2: {error}", path.display()));

@@ -226,5 +226,5 @@ fn wrong_bags_are_said() {
     assert!(empty.err.contains("has no files of MCAP"), "{}", empty.err);
     fs::write(&path, "no bag at all").unwrap();
     let other = run(&mut command(47, &["info", text(&path)]));
-    assert!(other.err.contains("is no file of MCAP"), "{}", other.err);
+    assert!(other.err.contains("is not an MCAP file"), "{}", other.err);
 }

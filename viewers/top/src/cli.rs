@@ -64,7 +64,7 @@ fn end_at_signals() -> Result<Arc<AtomicBool>> {
 
 fn seconds(text: &str) -> std::result::Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
-    let seconds = seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 0.1 to 60"))?;
+    let seconds = seconds.ok_or_else(|| format!("'{text}' is not a number of seconds from 0.1 to 60"))?;
     Ok(Duration::from_secs_f64(seconds))
 }
 
@@ -80,7 +80,7 @@ impl Cli {
         };
         if domain_id > gantry::MAX_DOMAIN_ID {
             let most = gantry::MAX_DOMAIN_ID;
-            return Err(format!("{domain_id} is no domain: domains are 0 to {most}").into());
+            return Err(format!("{domain_id} is not a domain: domains are 0 to {most}").into());
         }
         let is_over = end_at_signals()?;
         let sampler = Sampler::new(Inspector::new(domain_id), domain_id);

@@ -10,7 +10,7 @@ def prepare(value, code, name):
     if type(value) is numpy.ndarray and value.dtype == dtype and value.ndim == 1:
         return value
     if isinstance(value, str):
-        raise TypeError(f"a text is no list of {name}")
+        raise TypeError(f"a str is not a list of {name}")
     if isinstance(value, (bytes, bytearray)) and dtype.itemsize == 1:
         return numpy.frombuffer(value, dtype=dtype)
     if hasattr(value, "dtype") or isinstance(value, memoryview) or hasattr(value, "__array_interface__"):
@@ -18,15 +18,17 @@ def prepare(value, code, name):
         if array.dtype != dtype:
             both_float = array.dtype.kind == "f" and dtype.kind == "f"
             if not both_float and not numpy.can_cast(array.dtype, dtype, "safe"):
-                raise TypeError(f"an array of {array.dtype} is no {name}[]; convert it with .astype(numpy.{dtype.name})")
+                raise TypeError(
+                    f"an array of {array.dtype} is not a {name}[]; convert the array with .astype(numpy.{dtype.name})"
+                )
             array = array.astype(dtype)
     elif isinstance(value, (int, float)):
-        raise TypeError(f"{value!r} is no list of {name}")
+        raise TypeError(f"{value!r} is not a list of {name}")
     else:
         # A list of Python numbers: NumPy refuses numbers that are out of range.
         values = value if isinstance(value, (list, tuple)) or hasattr(value, "__array__") else _items(value)
         if dtype.kind in "iub" and isinstance(values, (list, tuple)) and any(isinstance(item, float) for item in values):
-            raise TypeError(f"a float is no {name}")
+            raise TypeError(f"a float is not a valid {name}")
         array = numpy.array(values, dtype=dtype)
     return array.reshape(-1)
 

@@ -42,7 +42,10 @@ def structured(message, name):
     element = element_type(field.message_class)
     if element is None:
         kind = field.message_class._schema.name
-        raise ValueError(f"a list of {kind} is no structured array, because these have texts, lists or gaps; read msg.{name}")
+        raise ValueError(
+            f"a list of {kind} cannot be a structured array, because its messages have texts, lists or gaps; "
+            f"read msg.{name}"
+        )
     dtype, alignment = element
     if hasattr(message, "_view"):
         return message._view.elements(field.index, alignment, dtype.itemsize).view(dtype)

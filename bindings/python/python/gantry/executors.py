@@ -30,7 +30,9 @@ class Executor:
             if node in self._nodes:
                 return False
             if node.executor is not None:
-                raise RuntimeError(f"{node.get_fully_qualified_name()} is in another executor; remove it there first")
+                raise RuntimeError(
+                    f"{node.get_fully_qualified_name()} is in another executor; remove the node from that executor first"
+                )
             if self._waiter is None:
                 self._waiter = _native.Waiter(node._native)
             self._nodes.append(node)

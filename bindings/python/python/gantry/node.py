@@ -166,7 +166,9 @@ class Node(GraphMethods, ParameterMethods):
         if callbacks:
             known = {"matched", "deadline", "liveliness", "incompatible_qos", "incompatible_type"}
             if not set(callbacks) <= known:
-                raise ValueError(f"{sorted(set(callbacks) - known)} are no QoS events; these are {sorted(known)}")
+                raise ValueError(
+                    f"{sorted(set(callbacks) - known)} are not QoS events; the QoS events are {sorted(known)}"
+                )
             self._add(EventHandler(native.events(), callbacks, self, group or self.default_callback_group))
 
     # Services
@@ -257,7 +259,7 @@ def _message_class(msg_type):
     name = _ros_name(msg_type, "msg")
     if name is not None:
         return get(name)
-    raise TypeError(f"{msg_type!r} is no message class of gantry; see gantry.messages")
+    raise TypeError(f"{msg_type!r} is not a message class of gantry; see gantry.messages")
 
 
 def _service_class(srv_type):
@@ -268,7 +270,7 @@ def _service_class(srv_type):
     name = _ros_name(srv_type, "srv")
     if name is not None:
         return get(name)
-    raise TypeError(f"{srv_type!r} is no service class of gantry; see gantry.messages")
+    raise TypeError(f"{srv_type!r} is not a service class of gantry; see gantry.messages")
 
 
 def _ros_name(cls, kind):

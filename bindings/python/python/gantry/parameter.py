@@ -37,7 +37,7 @@ class Parameter:
     def __init__(self, name, value=None, *, type_=None):
         self.name, self.value = name, value
         if type_ is not None and type_ != self.type_:
-            raise ValueError(f"the value {value!r} of parameter {name} is no {ParameterType(type_).name}")
+            raise ValueError(f"the value {value!r} of parameter {name} is not a {ParameterType(type_).name}")
 
     @property
     def type_(self):

@@ -33,7 +33,10 @@ class Publisher:
         if kind is self.msg_type._loaned_class and msg._view.is_whole:
             if msg._publisher is not self:
                 topic = msg._publisher.topic_name
-                raise ValueError(f"this loan is of a publisher of {topic}; publish it there, or loan from this one")
+                raise ValueError(
+                    f"this loan belongs to a publisher of {topic}; publish it with that publisher, or take a loan from "
+                    "this publisher"
+                )
             return self._native.publish_loan(msg._view)
         if kind is self.msg_type._taken_class and msg._view.is_whole:
             return self._native.publish_view(msg._view)

@@ -54,7 +54,7 @@ def seconds(duration):
         return duration.total_seconds()
     if hasattr(duration, "nanoseconds"):
         return duration.nanoseconds / 1e9
-    raise TypeError(f"{duration!r} is no duration: give seconds or a datetime.timedelta")
+    raise TypeError(f"{duration!r} is not a duration: give seconds or a datetime.timedelta")
 
 
 @dataclasses.dataclass
@@ -85,7 +85,7 @@ def profile(qos):
         return qos
     if isinstance(qos, int) and not isinstance(qos, bool):
         return QoSProfile(depth=qos)
-    raise TypeError(f"{qos!r} is no QoS: give a QoSProfile or a depth")
+    raise TypeError(f"{qos!r} is not a QoS: give a QoSProfile or a depth")
 
 
 def from_fields(fields):

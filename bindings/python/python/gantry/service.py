@@ -117,7 +117,8 @@ class Client(Entity):
             left = 0.1 if deadline is None else min(0.1, deadline - time.monotonic())
             if left <= 0 or not _life.ok():
                 self.remove_pending_request(future)
-                why = f"was not answered within {timeout_sec} s" if _life.ok() else "was given up: the program shuts down"
+                shut_down = "was cancelled, because the program shuts down"
+                why = f"was not answered within {timeout_sec} s" if _life.ok() else shut_down
                 raise TimeoutError(f"a request to {self.service_name} {why}")
             if self._native.wait(left):
                 self._run()

@@ -172,7 +172,8 @@ impl Mirror {
             match &made {
                 Ok(_) => own.add_subscription(*gid, names(node), &shown.name),
                 Err(error) => say(format_args!(
-                    "node {} has no origin on the network, so that it may come back by another one: {error}",
+                    "node {} has no origin on the network, so another bridge may show this node in the domain a second \
+                     time: {error}",
                     local.name
                 )),
             }

@@ -50,8 +50,9 @@ impl Library {
         let in_file = |what: String| format!("{} {what}", path.display());
         let distribution =
             distribution::current().map_err(|failure| in_file(format!("cannot be used: {}", failure.sentence)))?;
-        let functions = Functions::find(&symbols)
-            .map_err(|function| in_file(format!("is no RMW of ROS 2: it has no function {function}")))?;
+        let functions = Functions::find(&symbols).map_err(|function| {
+            in_file(format!("is not an RMW library of ROS 2: the library has no function {function}"))
+        })?;
         // SAFETY: the function has no arguments (R5).
         let identifier = unsafe { (functions.rmw_get_implementation_identifier)() };
         // SAFETY: the string is a constant of the library, which stays loaded (R1).

@@ -63,8 +63,8 @@ fn security_root(
     match root {
         Some(root) if root.is_dir() => Ok(Some(root)),
         Some(root) if is_enforced => Err(format!(
-            "ROS_SECURITY_STRATEGY is Enforce, and the bridge has no keys: {} is no folder; create them with `ros2 security \
-             create_enclave`, and name the enclave in ROS_SECURITY_ENCLAVE_OVERRIDE",
+            "ROS_SECURITY_STRATEGY is Enforce, and the bridge has no keys: {} is not a folder; create the keys with \
+             `ros2 security create_enclave`, and name the enclave in ROS_SECURITY_ENCLAVE_OVERRIDE",
             root.display()
         )),
         None if is_enforced => {

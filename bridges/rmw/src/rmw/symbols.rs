@@ -32,7 +32,7 @@ impl Symbols {
             // SAFETY: the pointer is not null, and its string stays until the next `dl…` call of this thread.
             unsafe { CStr::from_ptr(error) }.to_string_lossy().into_owned()
         };
-        Err(format!("{} cannot be loaded: {why}; is the setup.bash of your ROS 2 sourced?", path.display()))
+        Err(format!("{} cannot be loaded: {why}; source the setup.bash of your ROS 2 before the start", path.display()))
     }
 
     /// Returns the address of a symbol in the library, or in a library that it links.

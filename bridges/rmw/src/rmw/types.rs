@@ -99,7 +99,7 @@ impl Types {
         let mut parts = type_name.split('/');
         let (Some(package), Some(kind), Some(name), None) = (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(format!("{type_name} is no name of a type: it has the form package/kind/Name"));
+            return Err(format!("{type_name} is not the name of a type, which has the form package/kind/Name"));
         };
         let file = format!("lib{package}__rosidl_typesupport_cpp.so");
         let path = library_folders().into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());

@@ -153,7 +153,8 @@ impl Shared {
                     let sentence = error.to_string();
                     if !said.contains(&sentence) && said.len() < MAX_SAID {
                         say(format_args!(
-                            "the network is not waited for, and nothing comes from it meanwhile: {sentence}"
+                            "the bridge cannot wait for the network, and gets nothing from the network until it can: \
+                             {sentence}"
                         ));
                         said.push(sentence);
                     }

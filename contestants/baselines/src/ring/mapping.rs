@@ -23,7 +23,9 @@ impl Mapping {
         let length = file.metadata().map(|metadata| metadata.len());
         match length.and_then(|length| Ok((length, MmapOptions::new().len(bytes).map_raw(file)?))) {
             Ok((length, mapped)) if length >= bytes as u64 => Ok(Mapping(mapped)),
-            Ok((length, _)) => Err(format!("a shared file has {length} bytes instead of {bytes}: use one version")),
+            Ok((length, _)) => Err(format!(
+                "a shared file has {length} bytes instead of {bytes}: start only programs of one version of perf_test"
+            )),
             Err(error) => Err(format!("cannot map {bytes} bytes of shared memory: {error}")),
         }
     }

@@ -32,7 +32,7 @@ impl Port {
     pub fn receive(&self, peer: PeerAddress, message: &[u8]) {
         let line = Line { transport: self.transport.clone(), peer };
         if !self.admits(peer) {
-            let why = "is left out: this address is not one of those that are allowed";
+            let why = "is dropped, because its address is not allowed; add the address with --allow";
             return self.state.log(Level::Warning, format_args!("{line}: a message {why}"));
         }
         self.state.receive(Address { port: self.number, peer }, line, message);

@@ -153,7 +153,7 @@ impl AgentState {
             drop(guard);
             let evicted = lock(&self.clients).place(header.key, address);
             self.log(Level::Info, format_args!("{} has moved to {line}", KeyText(header.key)));
-            self.close(evicted, "has lost its address to another one", None);
+            self.close(evicted, "is removed, because another client now has its address", None);
         } else {
             drop(guard);
         }
@@ -161,8 +161,8 @@ impl AgentState {
     }
 
     fn doubt(&self, key: ClientKey, line: &Line) {
-        let why = "its own address is asked whether it is alive, and keeps the session if it is";
-        self.log(Level::Warning, format_args!("{line} has the key of {}: {why}", KeyText(key)));
+        let why = "the agent asks the client at its known address, and the session stays there if the client answers";
+        self.log(Level::Warning, format_args!("{line} uses the key of {}: {why}", KeyText(key)));
     }
 
     fn without_session(&self, address: Address, line: &Line, header: &Header, submessage: &Submessage<'_>) {
@@ -171,7 +171,8 @@ impl AgentState {
         match (submessage.id, request) {
             (SubmessageId::CREATE_CLIENT, _) if header.session.is_none() => match submessage.read() {
                 Ok(CreateClient { client }) => self.create_client(address, line, &client),
-                Err(error) => self.log(Level::Warning, format_args!("{line}: a client cannot be read: {error}")),
+                Err(error) => self
+                    .log(Level::Warning, format_args!("{line}: the description of a client cannot be read: {error}")),
             },
             (SubmessageId::GET_INFO, Ok(request)) if self.may_answer(address) => {
                 // A GET_INFO outside of a session asks for the description of the agent, and whether the client has a
@@ -253,12 +254,12 @@ impl AgentState {
                 drop(guard);
                 let evicted = lock(&self.clients).place(peer.key, address);
                 self.log(Level::Info, format_args!("{} has begun its session again at {line}", KeyText(peer.key)));
-                self.close(evicted, "has lost its address to another one", None);
+                self.close(evicted, "is removed, because another client now has its address", None);
                 return Some(StatusValue::OK);
             }
             drop(guard);
             let old = lock(&self.clients).remove_same(peer.key, &client);
-            self.close(old, "begins another session", None);
+            self.close(old, "is removed, because it begins another session", None);
         } else if !self.may_begin(address) {
             return Some(StatusValue::RESOURCES);
         }
@@ -278,9 +279,15 @@ impl AgentState {
         let Ok(silent) = room else { return StatusValue::RESOURCES };
         let evicted = clients.insert(peer.key, peer.session, address, client);
         drop(clients);
-        self.close(silent, "has lost its place to another one: it has sent nothing, or its line is gone", None);
-        evicted.into_iter().for_each(|client| self.close(Some(client), "has lost its place to another one", None));
-        self.log(Level::Info, format_args!("{} has come at {line}", KeyText(peer.key)));
+        self.close(
+            silent,
+            "is removed to make room for a new client, because it has sent nothing or its connection has ended",
+            None,
+        );
+        evicted.into_iter().for_each(|client| {
+            self.close(Some(client), "is removed, because a new client has its key or its address", None)
+        });
+        self.log(Level::Info, format_args!("{} has connected at {line}", KeyText(peer.key)));
         StatusValue::OK
     }
 
@@ -319,7 +326,7 @@ impl AgentState {
                 let (key, line) = (guard.peer().key, guard.line().clone());
                 drop(guard);
                 let address = lock(&self.clients).by_key(key).and_then(|(_, address)| address);
-                self.remove(&client, "is gone: it does not answer", None);
+                self.remove(&client, "is removed, because it does not answer", None);
                 if address.is_some_and(|address| !lock(&self.clients).is_any_at(address)) {
                     line.transport.disconnect(line.peer);
                 }

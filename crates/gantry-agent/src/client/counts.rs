@@ -36,14 +36,17 @@ impl Counts {
         match loss {
             Loss::Oversize { length_bytes, max_bytes } => {
                 self.broken += 1;
-                format!("a message of {length_bytes} bytes is lost: the agent takes {max_bytes} from a client")
+                format!(
+                    "a message of {length_bytes} bytes is lost: the agent accepts at most {max_bytes} bytes from a \
+                     client; publish shorter messages"
+                )
             }
             Loss::Incomplete { length_bytes } => {
                 self.broken += 1;
-                format!("a message is lost: {length_bytes} bytes of it came, and its end did not")
+                format!("a message is lost: its first {length_bytes} bytes arrived, and its end did not arrive")
             }
             Loss::Reliable { messages } => {
-                format!("{messages} reliable messages are lost: the client no longer has them")
+                format!("{messages} reliable messages are lost: the client has removed them from its history")
             }
             Loss::BestEffort { messages } => format!("{messages} best-effort messages did not arrive"),
         }
@@ -83,7 +86,7 @@ impl fmt::Display for ClientStatistics {
             ("reliable lost", link.reliable_input.lost.into()),
             ("best effort lost", link.best_effort_input.lost.into()),
             ("malformed", link.malformed.into()),
-            ("of unknown streams", link.unknown_stream.into()),
+            ("in unknown streams", link.unknown_stream.into()),
         ];
         rare.iter().filter(|(_, count)| *count > 0).try_for_each(|(name, count)| write!(f, ", {name} {count}"))
     }

@@ -204,7 +204,8 @@ impl Client {
         if requests > 0 {
             let (key, line) = (KeyText(self.peer().key), &self.line);
             let log = format_args!(
-                "{key} at {line}: its session ended before {requests} requests, {messages} of them messages"
+                "{key} at {line}: its session ended before the agent carried out {requests} requests; {messages} of \
+                 these requests were messages"
             );
             self.limiter.log(&context.config.log, Level::Warning, log);
         }

@@ -318,9 +318,11 @@ impl Client {
             self.pump(context);
         } else if let Some(bytes) = self.long_bytes {
             let (key, line) = (KeyText(self.session.peer().key), &self.line);
-            let why = "eProsima's client stops for good in the midst of one that is longer than its input history; give it a longer one \
-                       (RMW_UXRCE_STREAM_HISTORY_INPUT times its MTU), or publish shorter messages";
-            let log = format_args!("{key} at {line}: its last message went in fragments ({bytes} bytes): {why}");
+            let why = "eProsima's client stops for good if a message in fragments is longer than its input history; \
+                       give the client a longer history (RMW_UXRCE_STREAM_HISTORY_INPUT times its MTU), or publish \
+                       shorter messages";
+            let log =
+                format_args!("{key} at {line}: the last message to this client had fragments ({bytes} bytes): {why}");
             self.limiter.log(&context.config.log, Level::Warning, log);
         }
         is_gone

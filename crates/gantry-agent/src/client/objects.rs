@@ -114,17 +114,24 @@ impl Objects {
                 }
                 () if replaces => replaced = self.take(id, site.context),
                 () if reuses => {
-                    let why = format!("object {:#06x} is another one than the one to reuse", id.0);
+                    let why = format!(
+                        "the existing object {:#06x} differs from the object that the client wants to reuse",
+                        id.0
+                    );
                     return Err(Refusal::new(StatusValue::MISMATCH, why));
                 }
                 () => {
-                    let why = format!("object {:#06x} exists, and is neither reused nor replaced", id.0);
+                    let why = format!(
+                        "object {:#06x} exists already, and the request has neither the flag REUSE nor the flag \
+                         REPLACE",
+                        id.0
+                    );
                     return Err(Refusal::new(StatusValue::ALREADY_EXISTS, why));
                 }
             }
         }
         if self.len() >= site.context.config.limits.objects {
-            let why = format!("the client has {} objects, the most that are allowed", self.len());
+            let why = format!("the client has {} objects, which is the limit; delete an object first", self.len());
             return Err(Refusal::new(StatusValue::RESOURCES, why));
         }
         let parent = node_of(self, owner).map(|(node, listener)| (node.clone(), listener.clone()));

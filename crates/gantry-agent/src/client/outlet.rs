@@ -222,8 +222,11 @@ impl Outlet {
 /// headers.
 fn too_long(stream: StreamId, length: usize, max: usize) -> String {
     let advice = match stream.is_reliable() {
-        true => "publish it in parts",
-        false => "have the client read it in its reliable stream, or give the client's transport a larger MTU",
+        true => "publish the data in parts",
+        false => "let the client read the data in its reliable stream, or give the client's transport a larger MTU",
     };
-    format!("it has {length} bytes, where a message in this stream of the client has at most {max}; {advice}")
+    format!(
+        "the message has {length} bytes, and the limit for messages in this stream of the client is {max} bytes; \
+         {advice}"
+    )
 }

@@ -78,7 +78,8 @@ impl Plan {
             Representation::Xml(xml) => site.profiled(Profile::read(object.kind, xml).map_err(invalid)?)?,
             Representation::Reference(name) => {
                 let why = format!(
-                    "there are no profiles, so none is called '{name}'; describe object {:#06x} in the binary representation or by XML",
+                    "the agent has no profiles, so the profile '{name}' does not exist; describe object {:#06x} in the \
+                     binary representation or by XML",
                     id.0
                 );
                 return Err(Refusal::new(StatusValue::UNKNOWN_REFERENCE, why));
@@ -97,8 +98,12 @@ impl Plan {
             DomainChoice::Only(only) => match asked? {
                 asked if asked == only => only,
                 asked => {
-                    let advice = format!("--domain {only} puts all clients into it, --domain any lets them choose");
-                    let why = format!("clients may use domain {only}, and not {asked}; {advice}");
+                    let advice = format!(
+                        "the option --domain {only} puts all clients into domain {only}, --domain any lets the clients \
+                         choose"
+                    );
+                    let why =
+                        format!("clients may use domain {only} only, and the client requests domain {asked}; {advice}");
                     return Err(Refusal::new(StatusValue::DENIED, why));
                 }
             },
@@ -259,8 +264,11 @@ fn only<T>(all: Vec<T>, is_asked: impl Fn(&T) -> bool) -> Option<T> {
 
 fn unknown_type(what: &str, name: &str) -> Refusal {
     let advice = match name.contains("/action/") {
-        true => "the agent reads no actions, so use topics and services",
-        false => "give its folder with --definitions, or start a program first that uses it there",
+        true => "the agent does not support actions, so use topics and services",
+        false => {
+            "give the folder of the definition with --definitions, or first start a program that uses the type on the \
+             agent's machine"
+        }
     };
     let why = format!("the agent has no definition of {name}, the type of {what}; {advice}");
     Refusal::new(StatusValue::UNKNOWN_REFERENCE, why)

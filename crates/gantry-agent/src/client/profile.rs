@@ -104,7 +104,9 @@ impl Element<'_> {
             None => Ok(default),
             Some(text) if text.starts_with(first) => Ok(true),
             Some(text) if text.starts_with(second) => Ok(false),
-            Some(text) => Err(format!("its XML has '{text}' at {}{path}, neither {first} nor {second}", self.names[0])),
+            Some(text) => {
+                Err(format!("its XML has '{text}' at {}{path}, where {first} or {second} is expected", self.names[0]))
+            }
         }
     }
 }
@@ -119,7 +121,7 @@ impl Endpoint {
                 |path: &str| POLICIES.contains(&path) || PASSED_OVER.iter().any(|known| path.starts_with(known));
             if let Some(unknown) = document.below(&qos).find(|path| !is_known(path)) {
                 return Err(format!(
-                    "its XML has the policy {qos}/{unknown}, which the agent does not read; leave it out"
+                    "its XML has the policy {qos}/{unknown}, which the agent does not support; remove the policy"
                 ));
             }
         }
@@ -132,7 +134,9 @@ impl Endpoint {
         let keeps_last = element.is_first("/topic/historyQos/kind", ["KEEP_LAST", "KEEP_ALL"], true)?;
         let depth = match element.text("/topic/historyQos/depth") {
             None => 1, // Fast DDS's default
-            Some(text) => text.parse().map_err(|_| format!("its XML has '{text}' as the depth of a history"))?,
+            Some(text) => text
+                .parse()
+                .map_err(|_| format!("its XML has '{text}' as the depth of a history, where a number is expected"))?,
         };
         let flags = flag(is_reliable, QosFlags::RELIABLE)
             | flag(!is_volatile, QosFlags::TRANSIENT_LOCAL)

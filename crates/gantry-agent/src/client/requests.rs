@@ -143,7 +143,7 @@ impl Requests<'_> {
                 self.log(
                     Level::Warning,
                     format_args!(
-                        "a message in stream {stream_id:#04x} is refused, which a session does not have: {why}"
+                        "a message is refused, because its stream {stream_id:#04x} does not exist in a session: {why}"
                     ),
                 );
                 if let Some(request) = request {
@@ -171,7 +171,12 @@ impl Requests<'_> {
         if self.answers.len() < MAX_ANSWERS {
             self.answers.push_back(Answer { stream, request, status });
         } else {
-            self.log(Level::Warning, format_args!("an answer is lost: {MAX_ANSWERS} others wait for acknowledgements"));
+            self.log(
+                Level::Warning,
+                format_args!(
+                    "an answer is lost, because {MAX_ANSWERS} other answers wait for acknowledgements of the client"
+                ),
+            );
         }
     }
 
@@ -250,12 +255,12 @@ impl Requests<'_> {
             }
             Entity::Outlet(outlet) => outlet,
             Entity::Node(..) | Entity::None => {
-                return Err(Refusal::new(StatusValue::MISMATCH, "an object of this kind takes no data"));
+                return Err(Refusal::new(StatusValue::MISMATCH, "an object of this kind accepts no data"));
             }
         };
         match &mut outlet.source {
             Source::Subscription(_) => {
-                Err(Refusal::new(StatusValue::MISMATCH, "a data reader takes no data; write to a data writer"))
+                Err(Refusal::new(StatusValue::MISMATCH, "a data reader accepts no data; write to a data writer"))
             }
             Source::Requester(requester, memory) => {
                 let data = check(data)?;

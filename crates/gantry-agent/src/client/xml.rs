@@ -24,7 +24,7 @@ impl Document {
     /// A sentence that states the fault.
     pub fn read(xml: &str) -> Result<Document, String> {
         if xml.len() > MAX_BYTES {
-            return Err(format!("its XML has {} bytes, and the agent reads {MAX_BYTES}", xml.len()));
+            return Err(format!("its XML has {} bytes, and the agent reads at most {MAX_BYTES}", xml.len()));
         }
         let mut reader = Reader::from_str(xml);
         reader.config_mut().expand_empty_elements = true;
@@ -53,7 +53,7 @@ impl Document {
                 Event::CData(part) => text.push_str(&part),
                 Event::GeneralRef(entity) => text.push_str(&unescaped(&format!("&{};", &*entity))?),
                 Event::Eof if path.ends.is_empty() => return Ok(document),
-                Event::Eof => return Err(format!("its XML ends amid <{}>", path.text)),
+                Event::Eof => return Err(format!("its XML ends inside <{}>", path.text)),
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
                 Event::Empty(_) => {} // the reader reports this tag as a start and an end
             }
@@ -135,12 +135,12 @@ mod tests {
     #[test]
     fn defects_are_sentences() {
         for (xml, expected) in [
-            ("<dds><topic>".to_owned(), "ends amid <topic>"),
+            ("<dds><topic>".to_owned(), "ends inside <topic>"),
             ("<topic></publisher>".to_owned(), "cannot be read"),
             ("<a>&lol;</a>".to_owned(), "cannot be read"),
             ("<aa>".repeat(4000), "longer than 128 bytes"),
             ("<dds>".repeat(3000), "longer than 128 bytes"),
-            (" ".repeat(20_000), "the agent reads 16384"),
+            (" ".repeat(20_000), "the agent reads at most 16384"),
         ] {
             let error = Document::read(&xml).unwrap_err();
             assert!(error.contains(expected), "{error}");

@@ -117,7 +117,8 @@ impl Table {
             let Some(oldest) = unused.min_by_key(|(_, domain)| domain.unused_since).map(|(&id, _)| id) else {
                 let domains = self.by_id.len();
                 return Err(format!(
-                    "domain {domain_id} is one too many: the clients use {domains}, the most that are allowed"
+                    "domain {domain_id} cannot be used, because the clients use {domains} other domains already, which \
+                     is the limit; use fewer domains"
                 ));
             };
             self.by_id.remove(&oldest);

@@ -38,14 +38,15 @@ impl Memory {
         let (of_client, of_all) = (self.of_client.load(Relaxed), self.of_all.load(Relaxed));
         if of_client >= limits.writer_bytes {
             return Err(format!(
-                "what the client writes uses {of_client} bytes, and may use {}; delete a data writer, requester or replier, give it a shorter \
-                 history, or raise --max-memory",
+                "the data writers, requesters and repliers of the client use {of_client} bytes, and the limit for one \
+                 client is {} bytes; delete one of these objects, use shorter histories, or raise --max-memory",
                 limits.writer_bytes
             ));
         }
         if of_all >= limits.all_writer_bytes && of_client >= ASSURED_BYTES {
             return Err(format!(
-                "what all clients write uses {of_all} bytes, and may use {}; raise --max-memory",
+                "the data writers, requesters and repliers of all clients use {of_all} bytes, and the limit is {} \
+                 bytes; raise --max-memory",
                 limits.all_writer_bytes
             ));
         }

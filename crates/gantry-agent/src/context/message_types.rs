@@ -62,5 +62,5 @@ pub fn checked<'d>(
             message_type.to_little_endian(&mut turned).map(|()| Cow::Owned(turned))
         }
     };
-    checked.map_err(|error| format!("the data is no {}: {error}", message_type.definition().name))
+    checked.map_err(|error| format!("the data is not a valid {}: {error}", message_type.definition().name))
 }

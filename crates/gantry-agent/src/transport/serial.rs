@@ -54,7 +54,7 @@ impl Serial {
         let line = open_device(path, baud).map_err(|source| {
             let advice = match source.kind() {
                 io::ErrorKind::PermissionDenied => "; join the group that owns it (often dialout)",
-                io::ErrorKind::NotFound => "; is it plugged in?",
+                io::ErrorKind::NotFound => "; check that the device is plugged in",
                 _ => "",
             };
             Error::Open { what: format!("serial line {} at {baud} baud", path.display()), source, advice }
@@ -156,7 +156,8 @@ fn tell_defects(port: &Port, told: SerialCounters, now: SerialCounters) -> Seria
     let count = defects(&now).wrapping_sub(defects(&told));
     if count > 0 {
         port.defective(format_args!(
-            "{count} frames are dropped; so far {} with a wrong checksum, {} incomplete, {} too long, {} bytes",
+            "{count} frames are dropped; since the start, {} frames had a wrong checksum, {} were incomplete, {} were \
+             too long, and {} bytes are lost",
             now.crc_errors, now.incomplete, now.too_long, now.dropped_bytes
         ));
     }

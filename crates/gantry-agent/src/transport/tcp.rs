@@ -164,14 +164,14 @@ impl Shared {
 /// is the number from the same IP address.
 fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> Option<String> {
     if !port.admits(peer) {
-        return Some("this address is not one of those that are allowed".to_owned());
+        return Some("its address is not allowed; add the address with --allow".to_owned());
     }
     // The limit is twice the number of clients, because a client may connect again before its old connection has ended.
     let (most, most_of_ip) = (2 * port.max_clients(), 2 * port.max_clients_of_host());
     if of_ip >= most_of_ip {
-        return Some(format!("there are {of_ip} connections from its address"));
+        return Some(format!("its address has {of_ip} connections already, which is the limit for one host"));
     }
-    (connections >= most).then(|| format!("there are {connections} connections"))
+    (connections >= most).then(|| format!("the agent has {connections} connections already, which is its limit"))
 }
 
 impl Drop for Tcp {

@@ -92,5 +92,5 @@ fn big_endian_data_of_another_type_is_refused() {
     write(&mut client, 0, writer, b"\x05\0\0\0text\0"); // the length of this text is little-endian
     assert_eq!(client.status(REQUEST), StatusValue::INVALID_DATA);
     let lines = lines.lock().unwrap();
-    assert!(lines.iter().any(|line| line.contains("the data is no std_msgs/msg/String")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("the data is not a valid std_msgs/msg/String")), "{lines:?}");
 }

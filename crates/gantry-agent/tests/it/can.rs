@@ -178,7 +178,7 @@ fn storms_on_a_bus_leave_others_their_data() {
     });
     assert!(talks >= 25 && longest < LONGEST_GAP, "{talks} texts came back, one after {longest:?}");
     assert!(sent >= 20, "the bus took {sent} messages of the storm");
-    assert!(rig.has_logged("has the key of"), "the theft came to nothing");
+    assert!(rig.has_logged("uses the key of"), "the theft came to nothing");
 }
 
 /// Starts the program with a simulated bus, and waits until it reports that the bus is ready.
@@ -292,7 +292,9 @@ fn a_saturated_bus_holds_up_those_with_higher_identifiers_until_it_is_free() {
 fn a_node_that_does_not_read_loses_frames_and_harms_nobody() {
     let rig = Rig::new(FAST);
     let deaf = Raw::new(&rig.path());
-    saturated(&rig.path(), || eventually("frames are lost", || rig.has_logged("node 1 does not read: it has lost 1 ")));
+    saturated(&rig.path(), || {
+        eventually("frames are lost", || rig.has_logged("node 1 does not read its frames, and has lost 1 "))
+    });
     echo(rig.client(1), memory(), 0x0905, "/can_overrun", |talk| talk("one"));
     // The node that did not read gets only the frames for which its socket had room.
     assert_eq!(deaf.receive(), Some((0, vec![0; 8])));
@@ -308,7 +310,7 @@ fn packets_that_are_no_frames_end_their_node() {
         write(&node.0, packet).unwrap();
         assert_eq!(node.receive(), None, "a packet of {} bytes", packet.len());
     }
-    assert!(rig.has_logged("node 1 is disconnected: 16 bytes are no frame of CAN FD"));
+    assert!(rig.has_logged("node 1 is disconnected: 16 bytes are not a frame of CAN FD"));
     // Frames without a complete message do not end the node's connection.
     let node = Raw::new(&rig.path());
     [&[][..], &[0], &[63; 8], &[3, 0x81, 0, 0]].into_iter().for_each(|data| node.send(2, data));
@@ -339,9 +341,9 @@ fn a_bus_has_its_path_for_itself() {
     let file = rig.folder.path().join("notes.txt");
     File::create(&file).unwrap();
     let no_socket = Can::simulated(&rig.agent, &file, timing(FAST)).unwrap_err().to_string();
-    assert!(no_socket.contains("no socket") && file.exists(), "{no_socket}");
+    assert!(no_socket.contains("not a socket") && file.exists(), "{no_socket}");
     let no_folder = Can::simulated(&rig.agent, &rig.folder.path().join("no/can0"), timing(FAST)).unwrap_err();
-    assert!(no_folder.to_string().contains("make its folder"), "{no_folder}");
+    assert!(no_folder.to_string().contains("create the folder"), "{no_folder}");
     // A killed bus leaves a socket file behind, on which no process listens.
     let stale = rig.folder.path().join("stale");
     let killed = new_socket();

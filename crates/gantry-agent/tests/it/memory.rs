@@ -75,12 +75,12 @@ fn fill(limits: Limits, key: u32, topic: &str, words: &str) {
 
 fn data_writers_have_limited_memory() {
     let limits = Limits { writer_bytes: 1 << 20, ..Limits::default() };
-    fill(limits, 0x0d0a, "fills", "what the client writes");
+    fill(limits, 0x0d0a, "fills", "the limit for one client is");
 }
 
 fn all_data_writers_have_limited_memory() {
     let limits = Limits { all_writer_bytes: 1 << 20, ..Limits::default() };
-    fill(limits, 0x0d13, "fills_all", "what all clients write");
+    fill(limits, 0x0d13, "fills_all", "of all clients use");
 }
 
 fn requesters_have_limited_memory() {

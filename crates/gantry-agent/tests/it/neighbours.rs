@@ -205,7 +205,7 @@ fn silent_connections_of_one_host_leave_room_for_others() {
     next.set_read_timeout(Some(PATIENCE)).unwrap();
     assert!(matches!(next.read(&mut [0]), Ok(0)), "the connection is taken");
     // The connection would also end because no session begins, but later and with another log line.
-    let is_said = || lines.lock().unwrap().iter().any(|line| line.contains("4 connections from its address"));
+    let is_said = || lines.lock().unwrap().iter().any(|line| line.contains("its address has 4 connections"));
     eventually("the refusal is said", is_said);
     assert_eq!(log_in(&mut TcpWire::connect(&tcp), 0x0d12), Some(StatusValue::OK), "another host");
 }

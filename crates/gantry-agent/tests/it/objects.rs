@@ -168,7 +168,7 @@ fn actions_are_refused_without_advice_that_does_not_help() {
     assert_eq!(status, StatusValue::UNKNOWN_REFERENCE);
     let lines = lines.lock().unwrap();
     let line = lines.iter().find(|line| line.contains("Fibonacci_SendGoal_Request")).unwrap();
-    assert!(line.contains("reads no actions") && !line.contains("--definitions"), "{line}");
+    assert!(line.contains("does not support actions") && !line.contains("--definitions"), "{line}");
 }
 
 fn unknown_types_are_refused_with_advice() {

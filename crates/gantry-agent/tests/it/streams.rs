@@ -22,7 +22,7 @@ fn requests_in_further_streams_are_refused_and_counted() {
     client.wire.send(&[0x81, 0, 0, 0, 11, 1, 5, 0, 0, 0, 0, 0, 0x81]);
     let statistics = &agent.statistics()[0];
     assert_eq!(statistics.link.unknown_stream, 3);
-    assert!(statistics.to_string().contains("of unknown streams 3"), "{statistics}");
+    assert!(statistics.to_string().contains("in unknown streams 3"), "{statistics}");
     let lines = lines.lock().unwrap();
     let is_told = |stream: &str| lines.iter().any(|line| line.contains(stream) && line.contains("use 0x80 and 0x01"));
     assert!(["0x81", "0x02", "0x82"].into_iter().all(is_told), "{lines:?}");

@@ -174,8 +174,10 @@ fn a_sample_that_is_too_long_is_counted_and_logged() {
         assert_eq!(client.data(reader).last(), Some(&&string("short")[..]));
     }
     let lines = lines.lock().unwrap();
-    let told =
-        ["it has 65541 bytes, where a message in this stream of the client has at most 65531; publish", "a larger MTU"];
+    let told = [
+        "the message has 65541 bytes, and the limit for messages in this stream of the client is 65531 bytes; publish",
+        "a larger MTU",
+    ];
     assert!(told.iter().all(|told| lines.iter().any(|line| line.contains(told))), "{lines:?}");
 }
 

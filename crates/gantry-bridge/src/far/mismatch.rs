@@ -18,8 +18,8 @@ pub fn mismatch(own: &Endpoint, node: &str, other: &Endpoint, far_node: &str) ->
     let of_type = |endpoint: &Endpoint| format!("{} ({})", endpoint.type_name, hash_text(&endpoint.hash));
     let (kind, far_kind, far_node) = (own.kind, other.kind, gantry::printable(far_node, &[]));
     format!(
-        "{} is not carried: the {kind} of node {node} here has the type {}, and the {far_kind} of node {far_node} on another host has \
-         {}; build both with the same definition",
+        "{} is not carried: the {kind} of node {node} here has the type {}, and the {far_kind} of node {far_node} on \
+         another host has {}; build both nodes with the same definition",
         own.name,
         of_type(own),
         of_type(other)

@@ -46,9 +46,10 @@ impl Arguments {
 fn read(node: &Node, topic: &str) -> Result<Status> {
     let qos = Qos::default().keep_last(1).transient_local();
     let message = node.wait_for_message::<Text>(topic, qos, PATIENCE)?;
-    let message =
-        message.ok_or_else(|| Failure::new(format!("the bridge of {topic} publishes no status; is it stopped?")))?;
-    let failed = |error| Failure::new(format!("{topic} is no status of a bridge of this version: {error}"));
+    let message = message.ok_or_else(|| {
+        Failure::new(format!("the bridge of {topic} publishes no status; check that the bridge is not stopped"))
+    })?;
+    let failed = |error| Failure::new(format!("{topic} is not the status of a bridge of this version: {error}"));
     serde_json::from_str(message.data()).map_err(failed)
 }
 
@@ -67,7 +68,10 @@ impl fmt::Display for Report {
                 writeln!(f, "  round trip to bridge {session}: {:.3} ms", *time_ns as f64 / 1e6)?;
             }
             if *malformed > 0 {
-                writeln!(f, "  {malformed} texts from the network were no tokens of nodes or endpoints")?;
+                writeln!(
+                    f,
+                    "  {malformed} texts from the network were not valid liveliness tokens of nodes or endpoints"
+                )?;
             }
             status.topics.iter().try_for_each(|topic| writeln!(f, "  {}", line(topic)))?;
             status.mismatches.iter().try_for_each(|mismatch| writeln!(f, "  {mismatch}"))?;

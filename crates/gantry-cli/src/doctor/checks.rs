@@ -18,23 +18,24 @@ const FEW_MAPPINGS: u64 = 65_530;
 pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {
     let directory = &memory.directory;
     match &memory.file_system {
-        None => {
-            problems.push(format!("{directory} is no directory that can be looked at: make it, or set GANTRY_SHM_DIR"))
-        }
+        None => problems.push(format!(
+            "{directory} is not a directory that can be read: create the directory, or set GANTRY_SHM_DIR"
+        )),
         Some(system) => {
             if !system.is_tmpfs {
-                doubts.push(format!("{directory} is not on a tmpfs: set GANTRY_SHM_DIR to one, as /dev/shm"));
+                doubts.push(format!("{directory} is not on a tmpfs: set GANTRY_SHM_DIR to a tmpfs, such as /dev/shm"));
             }
             if system.free_bytes < LITTLE_BYTES {
                 doubts.push(format!(
-                    "{directory} has {} bytes free: free some, or enlarge it (docker: --shm-size=1g; host: mount -o \
-                     remount,size=50% {directory})",
+                    "{directory} has {} bytes free: free some memory, or enlarge the file system (docker: \
+                     --shm-size=1g; host: mount -o remount,size=50% {directory})",
                     system.free_bytes
                 ));
             }
             if system.total_files > 0 && system.free_files < FEW_FILES {
                 doubts.push(format!(
-                    "{directory} has room for {} more files: remove some, or mount -o remount,nr_inodes=1000000 {directory}",
+                    "{directory} has room for {} more files: remove files, or allow more files (mount -o \
+                     remount,nr_inodes=1000000 {directory})",
                     system.free_files
                 ));
             }
@@ -42,16 +43,20 @@ pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<St
     }
     if let Some(files) = limits.open_files.filter(|files| *files < FEW_OPEN_FILES) {
         doubts.push(format!(
-            "a program may open {files} files, and takes one for each process of its domain: ulimit -n 4096"
+            "a program may open {files} files, and needs one for each process of its domain: raise the limit (ulimit \
+             -n 4096)"
         ));
     }
     if let Some(mappings) = limits.mappings.filter(|mappings| *mappings < FEW_MAPPINGS) {
         doubts.push(format!(
-            "a program may have {mappings} mappings, and takes some for each publisher: sysctl vm.max_map_count={FEW_MAPPINGS}"
+            "a program may have {mappings} mappings, and needs some for each publisher: raise the limit (sysctl \
+             vm.max_map_count={FEW_MAPPINGS})"
         ));
     }
     if let Some(bytes) = limits.address_space_bytes {
-        doubts.push(format!("the address space of a program is limited to {bytes} bytes: ulimit -v unlimited"));
+        doubts.push(format!(
+            "the address space of a program is limited to {bytes} bytes: remove the limit (ulimit -v unlimited)"
+        ));
     }
 }
 
@@ -125,15 +130,18 @@ fn slow_readers(process: &ProcessReport) -> Vec<String> {
             if reader.next_sequence > 0 && !reader.is_gating && waiting > u64::from(reader.depth) {
                 let (reader, depth) = (&reader.process, reader.depth);
                 doubts.push(format!(
-                    "{reader} has not taken the last {waiting} messages of {topic}, and keeps {depth}: does the executor of \
-                     its node spin, and fast enough?"
+                    "{reader} has not taken the last {waiting} messages of {topic}, and its history keeps only \
+                     {depth}: check that the executor of its node spins, and that its callbacks are fast enough"
                 ));
             }
         }
         if is_blocked {
             let gating: Vec<_> = publisher.readers.iter().filter(|reader| reader.is_gating).collect();
             let names = gating.iter().map(|reader| reader.process.as_str()).collect::<Vec<_>>().join(", ");
-            doubts.push(format!("{} waits with {topic} until it is taken by {names} (KEEP_ALL)", process.process));
+            doubts.push(format!(
+                "{} waits to publish on {topic} until messages are taken by {names} (KEEP_ALL)",
+                process.process
+            ));
         }
     }
     doubts
@@ -153,7 +161,7 @@ fn unpublished(id: u32, report: &DomainReport, all: &[(u32, DomainReport)]) -> V
             *other != id && publishers(report).any(|publisher| publisher.topic == topic)
         };
         let elsewhere =
-            all.iter().find(is_there).map(|(other, _)| format!("; domain {other} has one")).unwrap_or_default();
+            all.iter().find(is_there).map(|(other, _)| format!("; domain {other} has a publisher")).unwrap_or_default();
         format!("domain {id}: {topic} has no publisher, and {} subscribed to it{elsewhere}", nodes.join(", "))
     };
     waiting.into_iter().map(sentence).collect()

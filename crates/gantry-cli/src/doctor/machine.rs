@@ -104,7 +104,7 @@ impl fmt::Display for SharedMemory {
                 bytes_text(system.free_bytes),
                 bytes_text(system.total_bytes)
             ),
-            None => writeln!(f, " (it cannot be looked at)"),
+            None => writeln!(f, " (the directory cannot be read)"),
         }
     }
 }

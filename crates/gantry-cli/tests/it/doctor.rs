@@ -149,7 +149,7 @@ fn a_subscription_without_a_publisher_is_a_doubt() {
     assert!(text.contains(&format!("{doubt}\n")), "{text}");
     let _camera = there.create_publisher::<Int32>("seen_only_there", Qos::default()).unwrap();
     let text = prints(84, &["doctor"]);
-    assert!(text.contains(&format!("{doubt}; domain 85 has one\n")), "{text}");
+    assert!(text.contains(&format!("{doubt}; domain 85 has a publisher\n")), "{text}");
 }
 
 fn a_domain_without_the_bridge_that_the_environment_asks_for_is_a_doubt() {
@@ -175,7 +175,10 @@ fn a_reader_that_does_not_take_is_a_doubt() {
     publish(3);
     let text = prints(86, &["doctor"]);
     assert!(
-        text.contains("has not taken the last 5 messages of /a, and keeps 2: does the executor of its node spin"),
+        text.contains(
+            "has not taken the last 5 messages of /a, and its history keeps only 2: check that the executor of its \
+             node spins"
+        ),
         "{text}"
     );
 }

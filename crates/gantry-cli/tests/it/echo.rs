@@ -221,7 +221,7 @@ fn a_malformed_message_is_named_and_passed_over() {
     let run = gantry(31, &["topic", "echo", "a", "--once"]);
     assert_eq!((run.code, &*run.out), (Some(0), "data: ok\n---\n"), "{}", run.err);
     assert!(
-        run.err.starts_with("a message is no std_msgs/msg/String: ") && run.err.lines().count() == 1,
+        run.err.starts_with("a message is not a valid std_msgs/msg/String: ") && run.err.lines().count() == 1,
         "{}",
         run.err
     );
@@ -240,7 +240,7 @@ fn a_malformed_message_is_named_and_passed_over() {
     let _malformed = malformed(&node, "pose", "geometry_msgs/msg/PoseStamped", latched());
     let mut run = start(31, &["topic", "delay", "pose"]);
     let error = run.error_line();
-    assert!(error.starts_with("a message is no geometry_msgs/msg/PoseStamped: "), "{error}");
+    assert!(error.starts_with("a message is not a valid geometry_msgs/msg/PoseStamped: "), "{error}");
     let mut pose = node.create_publisher::<gantry_msgs::geometry_msgs::msg::PoseStamped>("pose", latched()).unwrap();
     assert!(pose.wait_for_subscriptions(1, PATIENCE).unwrap());
     pose.publish_copy(&Default::default()).unwrap();

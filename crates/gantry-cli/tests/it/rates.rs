@@ -149,7 +149,7 @@ fn wrong_values_and_types_are_refused_before_anything_is_published() {
             ["a", "std_msgs/Int32", "{date: 1}"],
             "Failed to populate field: std_msgs/msg/Int32 has no field `date`; it has data",
         ),
-        (["a", "std_msgs/Int32", "data: x"], "Failed to populate field: `data`: \"x\" is no int32"),
+        (["a", "std_msgs/Int32", "data: x"], "Failed to populate field: `data`: \"x\" is not a valid int32"),
         (["a", "std_msgs/Int32", "data: [1"], "Failed to populate field: the YAML cannot be read"),
         (
             ["a", "my_msgs/Foo", "{}"],

@@ -41,8 +41,8 @@ impl TopicType {
             && definitions.hash(&name) != Some(description.hash)
         {
             return Err(Failure::new(format!(
-                "the definition of {name} is not known: its programs run on other hosts, and it is no standard type; start a \
-                 program of this host that uses it"
+                "the definition of {name} is not known: its programs run on other hosts, and the type is not a \
+                 standard type; start a program of this host that uses it"
             )));
         }
         let message_type = MessageType::new(&definitions, &name).map_err(|error| broken(&error))?;
@@ -52,7 +52,7 @@ impl TopicType {
     /// Interprets bytes as a message of this type.
     pub fn view<'a>(&'a self, bytes: &'a [u8]) -> Result<DynamicMessage<'a>> {
         let view = self.message_type.view(bytes, ByteOrder::LittleEndian);
-        view.map_err(|error| Failure::new(format!("a message is no {}: {error}", self.name)))
+        view.map_err(|error| Failure::new(format!("a message is not a valid {}: {error}", self.name)))
     }
 
     /// Compiles a DDS filter expression.

@@ -123,7 +123,7 @@ fn element(field: &Definition, index: Option<usize>) -> Result<Option<usize>, St
         (None, Some(_)) => Err(format!("`{name}` is one {field_type}, so it has no index")),
         (Some(_), None) => Err(format!("`{name}` is a {field_type}; name an element, as `{name}[0]`")),
         (Some(most), Some(index)) => Err(format!(
-            "`{name}` is a {}, so `{name}[{}]` is its last possible element and `{name}[{index}]` is none",
+            "`{name}` is a {}, so `{name}[{}]` is its last possible element, and `{name}[{index}]` does not exist",
             field_type,
             most - 1
         )),

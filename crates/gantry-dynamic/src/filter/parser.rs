@@ -36,7 +36,7 @@ pub(super) fn condition<P: AsRef<str>>(
     let condition = parser.condition()?;
     match parser.next.kind {
         Kind::End => Ok(condition),
-        Kind::Close => Err(parser.error("this parenthesis closes none")),
+        Kind::Close => Err(parser.error("this closing parenthesis has no opening parenthesis")),
         _ => Err(parser.error("AND, OR or the end is expected")),
     }
 }
@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
     fn condition(&mut self) -> Result<Condition, FilterError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.error(format!("a filter has at most {MAX_DEPTH} conditions within each other")));
+            return Err(self.error(format!("a filter has at most {MAX_DEPTH} conditions nested in each other")));
         }
         let mut any = vec![self.conjunction()?];
         while self.skip_keyword("OR")? {

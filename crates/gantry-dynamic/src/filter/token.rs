@@ -98,9 +98,9 @@ impl<'a> Tokens<'a> {
             }
             (_, Some((name, operator))) => Ok(self.symbol(name.len(), Kind::Operator(operator))),
             (None, None) if self.rest().starts_with('"') => {
-                Err(self.error("a text stands in single quotes, as in 'text'"))
+                Err(self.error("a text must be in single quotes, as in 'text'"))
             }
-            (None, None) => Err(self.error("no token of a filter begins like this")),
+            (None, None) => Err(self.error("a filter cannot contain this character here")),
         }
     }
 
@@ -210,9 +210,9 @@ mod tests {
         for (expression, expected) in [
             ("a == 1", "column 3 of the filter, at `== 1`: `==` is not an operator of filters; write ="),
             ("a && b", "column 3 of the filter, at `&& b`: `&&` is not an operator of filters; write AND"),
-            ("ä", "column 1 of the filter, at `ä`: no token of a filter begins like this"),
+            ("ä", "column 1 of the filter, at `ä`: a filter cannot contain this character here"),
             ("a = 'b", "column 5 of the filter, at `'b`: this text has no closing quote"),
-            ("a = \"b\"", "column 5 of the filter, at `\"b\"`: a text stands in single quotes, as in 'text'"),
+            ("a = \"b\"", "column 5 of the filter, at `\"b\"`: a text must be in single quotes, as in 'text'"),
             ("%100", "column 1 of the filter, at `%100`: a parameter is %0, %1, … or %99"),
             ("%", "column 1 of the filter, at `%`: a parameter is %0, %1, … or %99"),
             ("1.2.3", "column 1 of the filter, at `1.2.3`: `1.2.3` is not a number"),

@@ -90,7 +90,10 @@ impl Encoder<'_> {
                 &time
             }
             Some(other) => {
-                let sentence = format!("{} is no {name}; give its fields by name, as {{field: value}}", other.kind());
+                let sentence = format!(
+                    "{} is not a valid {name}; give the fields of the message by name, as {{field: value}}",
+                    other.kind()
+                );
                 return Err(YamlError::new(sentence));
             }
         };
@@ -118,7 +121,7 @@ impl Encoder<'_> {
             (_, Some(Node::List(items))) => Some(items.as_slice()),
             (_, None) => None,
             (_, Some(other)) => {
-                return Err(YamlError::new(format!("{} is no list; the field is {field_type}", other.kind())));
+                return Err(YamlError::new(format!("{} is not a list; the field is {field_type}", other.kind())));
             }
         };
         let given = items.map_or(0, <[Node]>::len);
@@ -161,7 +164,7 @@ impl Encoder<'_> {
             BaseType::Primitive(primitive) => {
                 let bits = match value {
                     Some(Node::Text { text, plain }) => scalar_input::bits(*primitive, text, *plain)?,
-                    Some(other) => return Err(YamlError::new(format!("{} is no {primitive}", other.kind()))),
+                    Some(other) => return Err(YamlError::new(format!("{} is not a valid {primitive}", other.kind()))),
                     None => 0,
                 };
                 self.number(bits, primitive.size_bytes());
@@ -198,10 +201,10 @@ impl Encoder<'_> {
 fn text_of<'v>(value: Option<&'v Node>, base: &BaseType) -> Result<&'v str, YamlError> {
     match value {
         Some(Node::Text { text, .. }) if text.contains('\0') => {
-            Err(YamlError::new("the text contains the character 0, which no string of ROS 2 holds"))
+            Err(YamlError::new("the text contains the character 0 (NUL), which a string of ROS 2 cannot contain"))
         }
         Some(Node::Text { text, .. }) => Ok(text),
-        Some(other) => Err(YamlError::new(format!("{} is no {base}", other.kind()))),
+        Some(other) => Err(YamlError::new(format!("{} is not a valid {base}", other.kind()))),
         None => Ok(""),
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn bits(primitive: Primitive, text: &str, plain: bool) -> Result<u64,
             None if primitive == Primitive::Bool => ", true or false".to_owned(),
             None => String::new(),
         };
-        YamlError::new(format!("{shown:?} is no {primitive}{hint}"))
+        YamlError::new(format!("{shown:?} is not a valid {primitive}{hint}"))
     };
     match primitive {
         Primitive::Bool => boolean(text).map(u64::from).ok_or_else(wrong),

@@ -73,7 +73,7 @@ impl Node {
                 Some(Open::Mapping(entries, keys, key)) => match (key.take(), node) {
                     (Some(key), node) => entries.push((key, node)),
                     (None, Self::Text { text, .. }) if keys.insert(text.clone()) => *key = Some(text),
-                    (None, Self::Text { text, .. }) => return Err(broken(&format!("`{text}` stands twice"))),
+                    (None, Self::Text { text, .. }) => return Err(broken(&format!("`{text}` occurs twice"))),
                     (None, _) => return Err(broken("a list or a mapping cannot be the name of a field")),
                 },
             }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn what_is_no_tree_is_refused_with_its_line() {
         for (yaml, why) in [
-            ("a: 1\na: 2", "`a` stands twice, in line 2"),
+            ("a: 1\na: 2", "`a` occurs twice, in line 2"),
             ("a: &x 1\nb: *x", "anchors and aliases are not supported, in line 2"),
             ("a: 1\n---\nb: 2", "a second document begins"),
             ("{a: ", "cannot be read"),

@@ -128,7 +128,7 @@ const ERRORS: &[(&str, &str)] = &[
     ("count", "the end of the filter: =, <>, <, <=, >, >=, LIKE or BETWEEN is expected"),
     ("count =", "the end of the filter: a field, a value or a parameter is expected"),
     ("count = 1 level = 2", "column 11 of the filter, at `level = 2`: AND, OR or the end is expected"),
-    ("count = 1)", "column 10 of the filter, at `)`: this parenthesis closes none"),
+    ("count = 1)", "column 10 of the filter, at `)`: this closing parenthesis has no opening parenthesis"),
     (
         "count = 1 AND (level = 2",
         "the end of the filter: AND, OR or the parenthesis that closes the one in column 15 is expected",
@@ -150,8 +150,8 @@ const ERRORS: &[(&str, &str)] = &[
     ("ranges[x] = 1", "column 1 of the filter, at `ranges[x] = 1`: `ranges[x]` has no index as in `ranges[0]`"),
     (
         "tags[2] = 'c'",
-        "column 1 of the filter, at `tags[2] = 'c'`: `tags` is a string[2], so `tags[1]` is its last possible element and \
-             `tags[2]` is none",
+        "column 1 of the filter, at `tags[2] = 'c'`: `tags` is a string[2], so `tags[1]` is its last possible element, \
+         and `tags[2]` does not exist",
     ),
     (
         "count = 'x'",
@@ -203,7 +203,7 @@ fn errors_say_the_place_and_what_is_possible() {
     let nested = |depth| format!("{}count = 1{}", "(".repeat(depth), ")".repeat(depth));
     assert!(Filter::new(&robot_type, &nested(60), &[""; 0]).is_ok());
     let error = Filter::new(&robot_type, &nested(100_000), &[""; 0]).map(drop).unwrap_err().to_string();
-    assert!(error.ends_with("a filter has at most 64 conditions within each other"), "{error}");
+    assert!(error.ends_with("a filter has at most 64 conditions nested in each other"), "{error}");
 }
 
 #[test]

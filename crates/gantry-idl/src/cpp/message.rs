@@ -33,8 +33,8 @@ pub(super) fn code(definitions: &Definitions, message: &MessageDefinition) -> St
         if is_struct {
             push!(
                 code,
-                "\n    // The message as a field of another message, where its padding may be another.\n    \
-                 struct {IN_PLACE} {{\n{}    }};\n",
+                "\n    // The message as a field of another message, where its padding may differ.\n    struct \
+                 {IN_PLACE} {{\n{}    }};\n",
                 indented(&kind)
             );
         } else {
@@ -164,8 +164,9 @@ fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>]) -> String {
 /// Generates the functions that make the message a kind of field.
 fn functions(fields: &[FieldCode<'_>]) -> String {
     let mut code = String::from(
-        "    // As a kind of field.\n    using layout = Layout;\n    using shape = Shape;\n    using ref = View;\n    \
-         using mut = MutView;\n\n    static bool locate(::gantry::cdr::cursor &from, Layout &at) {\n",
+        "    // The types and functions for fields that have this message as their type.\n    using layout = Layout;\n \
+         using shape = Shape;\n    using ref = View;\n    using mut = MutView;\n\n    static bool \
+         locate(::gantry::cdr::cursor &from, Layout &at) {\n",
     );
     for FieldCode { name, identifier, .. } in fields {
         push!(

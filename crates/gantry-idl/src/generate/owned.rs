@@ -28,7 +28,8 @@ pub(super) fn code(
         let copy = if small { "Clone, Copy" } else { "Clone" };
         let _ = write!(
             code,
-            "///\n/// Its memory is its CDR, so it is used in place.\n#[derive({copy}, Debug, PartialEq{default})]\n\
+            "///\n/// The memory of this struct is its CDR, so messages are read and written in place.\n\
+             #[derive({copy}, Debug, PartialEq{default})]\n\
              #[derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::KnownLayout, zerocopy::Immutable)]\n\
              #[zerocopy(crate = \"::gantry_cdr::zerocopy\")]\n#[repr(C)]\n"
         );

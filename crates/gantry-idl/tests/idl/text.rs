@@ -98,7 +98,7 @@ fn sections_of_texts() {
     assert!(error("IDL: a/B").contains("a/msg/A:3:1: below a line of `=` there must be the name of a message"));
     assert!(error("MSG: b").contains("a/msg/A:3:1: below a line of `=` there must be the name of a message"));
     assert!(error(&format!("MSG: a/B\n{line}\nMSG: a/B")).contains("a/msg/A:5:1: `a/msg/B` is defined twice"));
-    assert!(error("MSG: a/srv/B").contains("`a/srv/B` is of a service, and only messages can be nested"));
+    assert!(error("MSG: a/srv/B").contains("`a/srv/B` belongs to a service, and only messages can be nested"));
     assert!(error("MSG: a/B\nint8 1").contains("a/msg/A:4:6: `1` cannot be a field's name"));
     assert!(error("").contains("a/msg/A:1:1: unknown type `B`; there is no message `B` in the package `a`"));
 }

@@ -106,7 +106,8 @@ impl Domain {
         let mut path = PathBuf::new();
         let root_path = root.display();
         let action = format!(
-            "join domain {domain_id} under {root_path}: its directory is removed each time (or /proc is not mounted)"
+            "join domain {domain_id} under {root_path}: another process removes its directory in each attempt (or \
+             /proc is not mounted)"
         );
         let mut error = Error::system(action, ErrorKind::NotFound);
         // An attempt fails if the last other process leaves at the same time and removes the board and the directories.

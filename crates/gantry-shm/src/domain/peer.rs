@@ -135,11 +135,11 @@ impl Peer {
         let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
         let (pid, is_elsewhere) = (header.pid, header.pid_namespace != process_file::pid_namespace());
         if process_file::file_name(&id) != file_name {
-            return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
+            return Err(Error::corrupt(file_name, "the header", "the id in the file's name", format!("{id:02x?}")));
         }
         // An impossible offset of the first block is refused, because it would hide all reader records with their pins.
         if !(size_of::<ProcessHeader>()..PAGE_BYTES).contains(&first_block) || !first_block.is_multiple_of(LINE_BYTES) {
-            return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
+            return Err(Error::corrupt(file_name, "the header", "a first block in the first page", first_block));
         }
         let file_name = file_name.to_owned();
         let (dead, contents) = (AtomicBool::new(false), Mutex::default());
@@ -153,7 +153,7 @@ impl Peer {
         let mut id = [0; 8];
         match pread(&file, &mut id[..], offset_of!(ProcessHeader, board_id) as u64) {
             Ok(8) => Ok(u64::from_le_bytes(id)),
-            Ok(_) => Err(Error::corrupt(file_name, "its header", "a board's id", "the end of the file")),
+            Ok(_) => Err(Error::corrupt(file_name, "the header", "a board's id", "the end of the file")),
             Err(e) => Err(Error::system(format!("read {directory}/{file_name}"), e)),
         }
     }
@@ -398,7 +398,12 @@ impl Peer {
         let header: &ProcessHeader = self.region.at(0)?;
         let used = acquire(&header.used_bytes) as usize;
         if used < self.first_block || used > self.region.length_bytes() && used > self.region.refresh_length()? {
-            return Err(Error::corrupt(self.region.name(), "used_bytes", "an offset of blocks in the file", used));
+            return Err(Error::corrupt(
+                self.region.name(),
+                "used_bytes",
+                "the end of the last block, inside the file",
+                used,
+            ));
         }
         contents.end = contents.end.max(self.first_block);
         while contents.end < used {

@@ -100,7 +100,14 @@ impl ProcessFile {
         let region = Region::create(directory, &file_name, kind, PAGE_BYTES, RESERVE_BYTES)?;
         match lock::try_lock(region.file()?, 0) {
             Ok(true) => crash::point(Point::ProcessLocked),
-            Ok(false) => return Err(Error::corrupt(region.name(), "its lock", "free, the file being new", "taken")),
+            Ok(false) => {
+                return Err(Error::corrupt(
+                    region.name(),
+                    "the lock",
+                    "no holder, because the file is new",
+                    "a holder",
+                ));
+            }
             Err(e) => return Err(Error::system(format!("lock {}", region.name()), e)),
         }
         let header = region.pointer(0, size_of::<ProcessHeader>(), LINE_BYTES)?.cast::<ProcessHeader>();
@@ -272,7 +279,7 @@ impl ProcessFile {
             free.records.extend(records.map(|record| OwnRecord { record, block, block_offset: offset }));
         }
         let Some(own) = free.records.pop() else {
-            return Err(Error::corrupt(self.region.name(), "a block of records", "records", "none"));
+            return Err(Error::corrupt(self.region.name(), "a new block of reader records", "records", "none"));
         };
         let record = own.record;
         record.cursor.store(0, Relaxed);
@@ -310,8 +317,11 @@ impl ProcessFile {
         let size_bytes = size_of::<BlockHeader>() + contents_bytes.next_multiple_of(LINE_BYTES);
         let end = offset + size_bytes;
         if end > self.region.reserve_bytes() {
-            let what = "the number of endpoints and matches of this process";
-            let range = format!("their records must fit in {} bytes; use more processes", self.region.reserve_bytes());
+            let what = "the size of this process's records of endpoints and matches";
+            let range = format!(
+                "the records have room in {} bytes; distribute the endpoints over more processes",
+                self.region.reserve_bytes()
+            );
             return Err(Error::out_of_range(what, format!("{end} bytes"), range));
         }
         self.region.grow(directory, "a process's endpoints and pins", end.next_multiple_of(PAGE_BYTES))?;

@@ -51,11 +51,11 @@ impl PublisherMapping {
         if !(LINE_BYTES..=crate::protocol::layout::entry_bytes(MAX_INLINE_BYTES)).contains(&entry_bytes)
             || !entry_bytes.is_multiple_of(LINE_BYTES)
         {
-            return Err(Error::corrupt(file_name, "its header", "entries of whole lines", entry_bytes));
+            return Err(Error::corrupt(file_name, "the header", "entries of whole cache lines", entry_bytes));
         }
         if memory_offset < size_of::<PublisherHeader>() || memory_offset % LINE_BYTES != 0 || found_key != key {
             let found = format!("memory at {memory_offset}, key {found_key:x}");
-            return Err(Error::corrupt(file_name, "its header", format!("an offset, key {key:x}"), found));
+            return Err(Error::corrupt(file_name, "the header", format!("an offset, key {key:x}"), found));
         }
         // SAFETY: the mapping keeps the region.
         let header = unsafe { InRegion::new(header) };
@@ -87,7 +87,9 @@ impl PublisherMapping {
             let ring = self.ring()?;
             match reader::newest(&self.header, &ring) {
                 Some(sequence) if sequence <= MAX_SEQUENCE => return Ok((ring, sequence)),
-                Some(sequence) => return Err(Error::corrupt(self.region.name(), "its head", "a sequence", sequence)),
+                Some(sequence) => {
+                    return Err(Error::corrupt(self.region.name(), "the head", "a sequence number", sequence));
+                }
                 None => {} // `None`: the ring was replaced meanwhile
             }
         }
@@ -97,7 +99,7 @@ impl PublisherMapping {
     /// The error for a publisher whose ring was found replaced in all attempts.
     #[cold]
     pub(crate) fn always_moved(&self) -> Error {
-        Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
+        Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only rings that were replaced")
     }
 
     /// The address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the
@@ -130,8 +132,9 @@ impl PublisherMapping {
 
     #[cold]
     fn no_slot(&self, offset: usize, length_bytes: usize) -> Error {
-        let expected = format!("a slot from {} on, with at most {} bytes", self.memory_offset, self.payload_bytes);
-        let found = format!("one at {offset}, with {length_bytes} bytes");
+        let expected =
+            format!("a slot at offset {} or later, with at most {} bytes", self.memory_offset, self.payload_bytes);
+        let found = format!("a slot at offset {offset}, with {length_bytes} bytes");
         Error::corrupt(self.region.name(), "a ring entry", expected, found)
     }
 

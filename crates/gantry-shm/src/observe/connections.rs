@@ -107,18 +107,20 @@ impl Participant {
             return ConnectionState::ZeroCopy;
         }
         if offered.key == NO_PUBLISHER {
-            return ConnectionState::Unmapped(format!("{} has not made its publisher yet", publisher.process));
+            return ConnectionState::Unmapped(format!("{} has not created its publisher yet", publisher.process));
         }
         let file_name = publisher_file_name(&home.id, offered.number);
         ConnectionState::Unmapped(match PublisherMapping::open(&self.domain.directory, &file_name, offered.key) {
             Ok(_) => format!(
-                "{} has not mapped the publisher of {}: it is about to, or is stopped, or could not (the subscription's \
-                 mismatches say why), or left the publisher out because of corrupt memory, or its reader records cannot be read \
-                 (an inspection says why)",
+                "{} has not mapped the publisher of {}: the subscribing process will map the publisher soon, is \
+                 stopped, failed to map the publisher (the subscription's mismatches name the error), excluded the \
+                 publisher because of corrupt memory, or has unreadable reader records (an inspection of the domain \
+                 names the error)",
                 subscription.process, publisher.process
             ),
             Err(e) if e.is_not_found() => format!(
-                "the file of the publisher of {} is not there: the publisher is leaving, or the file was removed; then restart it",
+                "the file of the publisher of {} does not exist: the publisher is being dropped, or the file was \
+                 removed; after a removal, restart the process",
                 publisher.process
             ),
             Err(e) => format!("the publisher of {} cannot be mapped: {e}", publisher.process),

@@ -174,8 +174,8 @@ impl<'a> Inspection<'a> {
         let is_alive = peer.is_alive();
         if is_alive && !peer.has_name() {
             self.problems.push(format!(
-                "the file of {peer} was removed while it lives: processes that start now do not see it; restart it, and find \
-                 out which program removes files from {}",
+                "the file of {peer} was removed while the process runs: processes that start now do not see this \
+                 process; restart the process, and find out which program removes files from {}",
                 self.directory
             ));
         }
@@ -226,7 +226,8 @@ impl<'a> Inspection<'a> {
             Err(e) => {
                 self.problems.push(match e.is_not_found() {
                     true => format!(
-                        "{peer} has a publisher of {} whose file {file_name} is not there: new subscriptions cannot join it",
+                        "{peer} has a publisher of {} whose file {file_name} does not exist: new subscriptions cannot \
+                         match the publisher; restart the process",
                         description.topic
                     ),
                     false => e.to_string(),
@@ -240,24 +241,29 @@ impl<'a> Inspection<'a> {
     fn check_board(&mut self) {
         let Some(board) = self.board else {
             if !self.peers.is_empty() {
-                let sentence = "its processes go on, and no process can join";
+                let sentence = "the running processes go on, and no process can join the domain; restart all its \
+                                processes";
                 self.problems.push(format!("there is no board in {}: {sentence}", self.directory));
             }
             return;
         };
         if !board.has_name() {
-            self.problems
-                .push(format!("the board of {} was removed: no process can join its processes", self.directory));
+            self.problems.push(format!(
+                "the board of {} was removed: no process can join the domain; restart all its processes",
+                self.directory
+            ));
         }
         let strangers = self.peers.iter().filter(|peer| peer.is_alive() && peer.board_id != board.id());
         let sentence = |peer: &Arc<Peer>| {
             format!(
-                "{peer} uses another board, so no subscription on one board joins a publisher on the other; restart it"
+                "{peer} uses another board than the domain has now, so its endpoints do not match endpoints of \
+                 processes that use the present board; restart the process"
             )
         };
         self.problems.extend(strangers.map(sentence));
         if board.waiters_of(0).is_empty() {
-            let sentence = "all waiter lines are taken: new waiters share one, and are woken for each other's news";
+            let sentence = "all waiter lines of the board are in use: new wait sets and executors share one line, so \
+                            that each of them is also woken by news for the others; use fewer wait sets and executors";
             self.problems.push(sentence.to_owned());
         }
     }
@@ -297,7 +303,7 @@ impl<'a> Inspection<'a> {
         let owner = |id: u64| self.peers.iter().find(|peer| waiter_owner(&peer.id) == id);
         let name = |id| match id {
             0 => "the waiters of the shared line".to_owned(),
-            id => owner(id).map_or("a process that is not there".to_owned(), ToString::to_string),
+            id => owner(id).map_or("an unknown process, which has no file".to_owned(), ToString::to_string),
         };
         owners.into_iter().map(name).collect()
     }

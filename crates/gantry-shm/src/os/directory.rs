@@ -95,7 +95,7 @@ impl Directory {
                 opened => return opened,
             }
         }
-        Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
+        Err(Error::system(format!("{}: another process removes the directory in each attempt", action()), Errno::NOENT))
     }
 
     /// Opens a directory in this directory; the error has the kind `NotFound` if the directory does not exist.
@@ -227,8 +227,10 @@ fn check_sticky(root: &Directory) -> Result<()> {
     if mode & 0o1002 != 0o0002 {
         return Ok(());
     }
-    let why =
-        format!("every user may write it (mode {mode:o}), and without the sticky bit rename what is in it (chmod +t)");
+    let why = format!(
+        "every user may write in the directory (mode {mode:o}) and rename its files, because the directory has no \
+         sticky bit (set the bit by chmod +t)"
+    );
     Err(Error::ForeignDirectory { path: root.path.clone(), why })
 }
 

@@ -94,13 +94,13 @@ impl SharedFile {
         let header: FileHeader = zerocopy::transmute!(bytes);
         let (version, layout_hash) = (header.version, header.layout_hash);
         let why = if found < bytes.len() {
-            format!("it has {found} bytes and a header has {}", bytes.len())
+            format!("it has {found} bytes and the header alone has {}", bytes.len())
         } else if header.magic != magic {
             format!("it starts with {:016x}, expected {magic:016x}", header.magic)
         } else if version != FORMAT_VERSION {
-            format!("its format version is {version} and ours is {FORMAT_VERSION}")
+            format!("its format version is {version} and this program uses {FORMAT_VERSION}")
         } else if layout_hash != LAYOUT_HASH {
-            format!("its layout hash is {layout_hash:016x} and ours is {LAYOUT_HASH:016x}")
+            format!("its layout hash is {layout_hash:016x} and this program uses {LAYOUT_HASH:016x}")
         } else {
             return Ok(header.reserve_bytes);
         };

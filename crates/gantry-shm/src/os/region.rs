@@ -95,8 +95,9 @@ impl Region {
         let reserve_bytes = file.check_header(name, magic)?;
         let allowed = stat.st_size as u64..=MAX_RESERVE_BYTES as u64;
         if !allowed.contains(&reserve_bytes) || !reserve_bytes.is_multiple_of(PAGE_BYTES as u64) {
-            let expected = format!("pages, from its length of {} to {MAX_RESERVE_BYTES} bytes", stat.st_size);
-            return Err(Error::corrupt(name, "its reserve", expected, reserve_bytes));
+            let expected =
+                format!("whole pages, from the file's length of {} to {MAX_RESERVE_BYTES} bytes", stat.st_size);
+            return Err(Error::corrupt(name, "the reserved address space", expected, reserve_bytes));
         }
         Region::new(file, name, &stat, reserve_bytes as usize, writable)
     }
@@ -211,7 +212,7 @@ impl Region {
         if claimed <= known {
             return Ok(known);
         }
-        let no_length = || Error::corrupt(&self.name, "its header", "the file's length", claimed);
+        let no_length = || Error::corrupt(&self.name, "the header", "the file's length", claimed);
         if claimed > self.reserve_bytes || !claimed.is_multiple_of(PAGE_BYTES) {
             return Err(no_length());
         }

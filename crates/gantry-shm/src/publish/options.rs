@@ -109,7 +109,7 @@ impl PublisherOptions {
         if PERIODS.contains(&period) {
             return Ok(Some(period));
         }
-        let range = format!("it may be from {:?} to {:?}", PERIODS.start(), PERIODS.end());
+        let range = format!("the allowed range is {:?} to {:?}", PERIODS.start(), PERIODS.end());
         Err(Error::out_of_range("the period of asynchronous publishing", format!("{period:?}"), range))
     }
 
@@ -117,7 +117,7 @@ impl PublisherOptions {
     pub(crate) fn inline_bytes(&self, description: &EndpointDescription) -> Result<usize> {
         let (most, payload_bytes) = (self.max_inline_bytes, description.message_type.payload_bytes);
         if most > MAX_INLINE_BYTES {
-            let range = format!("it may be up to {MAX_INLINE_BYTES} bytes");
+            let range = format!("at most {MAX_INLINE_BYTES} bytes are allowed");
             return Err(Error::out_of_range("the size of messages that travel inline", format!("{most} bytes"), range));
         }
         Ok(payload_bytes.min(most))
@@ -135,7 +135,7 @@ impl PublisherOptions {
         let least = ring_bytes + 2 * slot_bytes;
         match self.max_memory_bytes {
             Some(bytes) if bytes < least => {
-                let range = format!("its history's list and two messages need {least} bytes");
+                let range = format!("the ring of the history and two messages need at least {least} bytes");
                 Err(Error::out_of_range("a publisher's memory limit", format!("{bytes} bytes"), range))
             }
             Some(bytes) => Ok(bytes),

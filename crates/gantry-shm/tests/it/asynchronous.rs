@@ -136,8 +136,9 @@ fn a_period_out_of_range_is_refused() {
     let participant = root.join();
     for (period, text) in [(Duration::ZERO, "0ns"), (Duration::from_millis(1001), "1.001s")] {
         let error = asynchronous(&participant, "/refused", period).unwrap_err().to_string();
-        let expected =
-            format!("the period of asynchronous publishing is {text}, which is out of range: it may be from 1µs to 1s");
+        let expected = format!(
+            "the period of asynchronous publishing is {text}, which is out of range: the allowed range is 1µs to 1s"
+        );
         assert_eq!(error, expected);
     }
 }

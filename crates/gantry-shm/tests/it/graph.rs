@@ -180,7 +180,7 @@ fn a_pair_that_is_not_mapped_has_a_reason() {
     let _subscription = subscription(&participant, 64, Qos::default());
     let states = states(&participant);
     let [ConnectionState::Unmapped(why)] = &states[..] else { panic!("{states:?}") };
-    let we = format!("(pid {}) is not there", std::process::id());
+    let we = format!("(pid {}) does not exist", std::process::id());
     assert!(why.contains(&we) && why.contains("restart"), "{why}");
 }
 

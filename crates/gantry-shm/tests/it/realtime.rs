@@ -209,7 +209,7 @@ fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, han
     if let Ok(mut cell) = handed_over.try_lock()
         && let Some((number, sample)) = cell.take()
     {
-        assert_eq!(number_in(sample.bytes()), number, "another sample has its place");
+        assert_eq!(number_in(sample.bytes()), number, "the slot of a held sample contains another sample");
     }
 }
 

@@ -51,7 +51,7 @@ fn a_process_whose_file_was_removed_is_honoured() {
     }
     assert_eq!(publisher.subscription_count().unwrap(), 1);
     let problems = participant.inspect().unwrap().problems;
-    let expected = format!("(pid {}) was removed while it lives", reader.child.id());
+    let expected = format!("(pid {}) was removed while the process runs", reader.child.id());
     assert!(problems.iter().any(|problem| problem.contains(&expected)), "{expected} is not in {problems:?}");
     assert_eq!(reader.line(), "took ten");
     // Nevertheless, the death of the process must be noticed.
@@ -91,7 +91,7 @@ fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
     drop(reader); // the late subscription would share the reader's mapping
     let mut late = subscription(&participant, STREAM_BYTES, stream_qos());
     assert_eq!(late.publisher_count().unwrap(), 0, "there is nothing to map");
-    assert!(late.mismatches()[0].contains("is not there"), "{:?}", late.mismatches());
+    assert!(late.mismatches()[0].contains("does not exist"), "{:?}", late.mismatches());
     drop((publisher, late, participant));
     root.assert_empty();
 }

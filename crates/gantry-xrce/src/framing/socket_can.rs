@@ -35,13 +35,13 @@ pub struct Frame<'a> {
 pub enum FrameError {
     /// The number of bytes differs from the size of `struct canfd_frame`, for example because this is a frame of
     /// classic CAN.
-    #[error("{bytes} bytes are no frame of CAN FD, which has {FRAME_BYTES}")]
+    #[error("{bytes} bytes are not a frame of CAN FD, which has {FRAME_BYTES}")]
     Size {
         /// The number of bytes.
         bytes: usize,
     },
     /// The identifier is a standard identifier, or the frame is a remote request or an error.
-    #[error("{identifier:#010x} is no extended identifier of a data frame")]
+    #[error("{identifier:#010x} is not an extended identifier of a data frame")]
     Identifier {
         /// The identifier with its flags.
         identifier: u32,

@@ -18,7 +18,8 @@ pub enum Refused {
     },
     /// The message would not fit even in an empty stream.
     #[error(
-        "the message has {length} bytes and the stream takes {max}; give its slots more bytes, or a reliable stream more slots"
+        "the message has {length} bytes, and the limit of the stream is {max} bytes; give the slots of the stream more \
+         bytes, or give a reliable stream more slots"
     )]
     TooLong {
         /// The length of the message in bytes.
@@ -27,7 +28,7 @@ pub enum Refused {
         max: usize,
     },
     /// The last fragment of the previous submessage is not in the stream yet.
-    #[error("the stream is amid a fragmented message; its other fragments come first")]
+    #[error("a fragmented message occupies the stream; send its other fragments first")]
     Fragmenting,
 }
 

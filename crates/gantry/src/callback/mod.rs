@@ -157,7 +157,12 @@ impl Callback {
     /// Logs an error of the source, because no caller can receive it. An error that repeats is logged once. Of
     /// malformed samples, the first, the tenth, the hundredth and so on are logged.
     fn log_error(&self, error: &Error) -> RunOutcome {
-        let say = |nth| log::error(&self.node_name(), format_args!("a callback got nothing: {error}{}", Nth(nth)));
+        let say = |nth| {
+            log::error(
+                &self.node_name(),
+                format_args!("a callback was not called, because its source failed: {error}{}", Nth(nth)),
+            )
+        };
         if matches!(error, Error::Malformed { .. }) {
             let count = self.malformed.fetch_add(1, Relaxed) + 1; // each malformed sample has a different number
             if is_logged(count) {

@@ -58,7 +58,10 @@ fn serve(mut signals: Signals) -> io::Result<()> {
     let serve = move || {
         for signal in signals.forever() {
             let name = if signal == SIGINT { "SIGINT" } else { "SIGTERM" };
-            crate::log::info("", format_args!("{name}: shuts down; the next one ends the process at once"));
+            crate::log::info(
+                "",
+                format_args!("{name}: the program shuts down; a second signal ends the process at once"),
+            );
             shutdown();
         }
     };

@@ -108,9 +108,10 @@ impl RosArguments {
             "--enable-external-lib-logs" | "--disable-external-lib-logs" => self.unused.push(flag.to_owned()),
             _ => {
                 let why = format!(
-                    "ROS 2 does not know it; between {BEGIN} and {END} stand -r (--remap), -p (--param), --params-file, \
-                     -e (--enclave), --log-level, --log-config-file, --log-file-name, and --enable- and --disable- of \
-                     rosout-logs, stdout-logs and external-lib-logs; put the program's own arguments before {BEGIN}"
+                    "ROS 2 has no such argument; the arguments between {BEGIN} and {END} are -r (--remap), -p \
+                     (--param), --params-file, -e (--enclave), --log-level, --log-config-file, --log-file-name, and \
+                     --enable- and --disable- of rosout-logs, stdout-logs and external-lib-logs; put the program's own \
+                     arguments before {BEGIN}"
                 );
                 return Err(misunderstood(flag, &why));
             }
@@ -125,7 +126,7 @@ impl RosArguments {
         };
         let (node, name) = name.split_once(':').map_or((None, name), |(node, name)| (Some(node), name));
         if node.is_some_and(|node| !remap::is_rule_word(node)) {
-            return Err(broken("before the colon stands the name of a node, without a namespace"));
+            return Err(broken("the text before the colon must be the name of a node, without a namespace"));
         }
         // As in rcl's lexer, a part between dots may contain slashes. No piece between slashes may begin with `__`,
         // which is reserved for names such as `__node`.
@@ -277,7 +278,7 @@ mod tests {
             ("--ros-args -r", "\"-r\" cannot be used: a rule, as from:=to, must follow it"),
             ("--ros-args -p rate=5", "name:=value"),
             ("--ros-args --log-level loud", "a level is unset, debug"),
-            ("--ros-args --rate 5", "\"--rate\" cannot be used: ROS 2 does not know it"),
+            ("--ros-args --rate 5", "\"--rate\" cannot be used: ROS 2 has no such argument"),
             ("--ros-args -p x:=[1,", "the parameters of -p x:=[1, cannot be used: "),
             ("--ros-args --params-file missing.yaml", "missing.yaml cannot be used: it cannot be read"),
             ("--ros-args -e safe", "begins with a slash"),

@@ -78,6 +78,9 @@ pub(super) fn heed(arguments: &RosArguments) {
         log::info("", format_args!("ROS arguments without effect in Gantry: {names}"));
     }
     for rule in &arguments.deprecated {
-        log::warn("", format_args!("the rule \"{rule}\" stands outside --ros-args; write --ros-args -r {rule}"));
+        log::warn(
+            "",
+            format_args!("the remapping rule \"{rule}\" has no effect outside --ros-args; write --ros-args -r {rule}"),
+        );
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn parse(text: &str) -> Result<Rule<'_>> {
         _ => (None, from),
     };
     if node.is_some_and(|node| !is_rule_word(node)) {
-        return Err(broken("before the colon stands the name of a node, without a namespace"));
+        return Err(broken("the text before the colon must be the name of a node, without a namespace"));
     }
     let from = match from {
         "__node" | "__name" => Match::NodeName,

@@ -230,7 +230,7 @@ impl Node {
 fn typed_value<T: ParameterVariant>(name: &str, value: ParameterValue) -> Result<T::Value> {
     let given = value.parameter_type();
     T::from_value(value).ok_or_else(|| {
-        let why = format!("it is of type {given}, and {} is asked for", T::TYPE);
+        let why = format!("its type is {given}, and the caller expects {}", T::TYPE);
         Error::InvalidParameter { name: name.to_owned(), why }
     })
 }

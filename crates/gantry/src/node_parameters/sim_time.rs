@@ -61,7 +61,7 @@ fn use_sim_time(node: &Node, on: bool) {
             Ok(follower) => node.parameters().keep(follower),
             Err(error) => log::error(
                 &node.fully_qualified_name(),
-                format_args!("the topic {TOPIC} cannot be followed, so the time stands still: {error}"),
+                format_args!("the topic {TOPIC} cannot be subscribed to, so the node's time stands still: {error}"),
             ),
         }
     }

@@ -13,7 +13,7 @@ pub(super) fn check(descriptor: &ParameterDescriptor, value: &ParameterValue) ->
     if !descriptor.dynamic_typing && wanted != given as u8 {
         let wanted = type_of(wanted);
         if given == ParameterType::NotSet {
-            return Err(format!("it is of type {wanted}, and only one with dynamic typing can be deleted"));
+            return Err(format!("it is of type {wanted}, and only a parameter with dynamic typing can be deleted"));
         }
         let hint = match (wanted, value) {
             (ParameterType::Double, ParameterValue::Integer(value)) => format!("; write {value}.0"),

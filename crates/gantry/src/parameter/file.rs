@@ -101,7 +101,7 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
             && !part.starts_with(|first: char| first.is_ascii_digit())
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !is_name && part != "*" && part != "**" {
-            return Err(format!("\"{pattern}\" is no node's name: its parts are names, * or **"));
+            return Err(format!("\"{pattern}\" is not the name of a node: its parts are names, * or **"));
         }
     }
     Ok(())

@@ -21,7 +21,7 @@ impl<'a> Events<'a> {
         loop {
             match self.0.next() {
                 None => return Ok(None),
-                Some(Err(error)) => return Err(format!("it is no YAML: {error}")),
+                Some(Err(error)) => return Err(format!("the text is not YAML: {error}")),
                 Some(Ok((event, span))) => match event {
                     Event::Nothing
                     | Event::StreamStart
@@ -108,5 +108,6 @@ pub(super) fn sequence(events: &mut Events<'_>, first_line: usize) -> Result<Par
             }
         }
     }
-    array.ok_or_else(|| format!("line {first_line}: an empty sequence has no type, so it is no value"))
+    array
+        .ok_or_else(|| format!("line {first_line}: an empty sequence has no type, so it is not a value of a parameter"))
 }

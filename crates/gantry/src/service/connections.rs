@@ -112,7 +112,8 @@ fn is_of_server(endpoint: &GraphEntry, server: &GraphEntry) -> bool {
 
 fn not_answerable(server: &GraphEntry) -> String {
     format!(
-        "{} has no memory yet for the responses to this client: it is about to, is stopped, or has no room (its log says so)",
+        "{} has no memory yet for the responses to this client: the process will create the memory soon, is stopped, \
+         or has no room in shared memory (its log has the error)",
         server.process
     )
 }

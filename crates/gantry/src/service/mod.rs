@@ -41,14 +41,15 @@ fn request_qos(depth: u32) -> Qos {
 fn depth_of(qos: &Qos) -> Result<u32> {
     let refused = |what, value, range| Err(Error::Engine(gantry_shm::Error::OutOfRange { what, value, range }));
     if qos.reliability == Reliability::BestEffort {
-        let range = "no request and no response is lost; use reliable()".to_owned();
+        let range = "services are RELIABLE, so that no request and no response is lost; use reliable()".to_owned();
         return refused("the reliability of a service's QoS", "BEST_EFFORT".to_owned(), range);
     }
     match qos.history {
         History::KeepAll => Ok(MAX_DEPTH),
         History::KeepLast if (1..=MAX_DEPTH).contains(&qos.depth) => Ok(qos.depth),
         History::KeepLast => {
-            let range = format!("a client has 1 to {MAX_DEPTH} requests in flight");
+            let range =
+                format!("the depth is the number of requests that a client may have in flight, from 1 to {MAX_DEPTH}");
             refused("the depth of a service's QoS", qos.depth.to_string(), range)
         }
     }

@@ -30,7 +30,8 @@ impl MalformedSamples {
         if is_logged(self.count) {
             let EndpointDescription { topic, message_type, node, .. } = subscription;
             let (publisher, type_name) = (publisher_name(participant, topic, publisher), &message_type.name);
-            let sentence = format!("a sample of {publisher} on {topic} is no {type_name}: {why}; it was skipped");
+            let sentence =
+                format!("a sample of {publisher} on {topic} is not a valid {type_name}: {why}; the sample was skipped");
             log::warn(node, format_args!("{sentence}{}", Nth(self.count)));
         }
     }
@@ -59,6 +60,6 @@ pub(crate) fn publisher_name(participant: &Participant, topic: &str, publisher: 
     let is_it = |description: &EndpointDescription| description.role == Role::Publisher && description.gid == publisher;
     match entries.find(|entry| is_it(&entry.description)) {
         Some(entry) => format!("{} in {}", entry.description.node, entry.process),
-        None => "a publisher that is gone".to_owned(),
+        None => "a publisher that has left".to_owned(),
     }
 }

@@ -131,8 +131,8 @@ fn a_length_that_no_message_of_the_type_has_is_refused_by_the_publisher() {
     let mut publisher = node.create_generic_publisher("fixed_length", point(), Qos::default()).unwrap();
     let told = |length_bytes: usize| {
         format!(
-            "{length_bytes} bytes for /fixed_length are no test_msgs/msg/Point: each has exactly 16 bytes; publish messages of \
-             the topic's type"
+            "a message of {length_bytes} bytes cannot be published on /fixed_length: each test_msgs/msg/Point has \
+             exactly 16 bytes; publish messages of the topic's type"
         )
     };
     assert_eq!(publisher.loan(15).unwrap_err().to_string(), told(15));

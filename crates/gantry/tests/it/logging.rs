@@ -181,7 +181,8 @@ fn gantry_log_sets_the_level() {
     );
     let (lines, _) = printed("mistaken", Some("loud"));
     assert!(
-        lines[0].ends_with("GANTRY_LOG is \"loud\"; a level is off, error, warn, info or debug; it is taken as warn")
+        lines[0]
+            .ends_with("GANTRY_LOG is \"loud\"; a level is off, error, warn, info or debug; the level warn is used")
     );
     assert_eq!(lines.len(), 3);
 }
@@ -214,8 +215,8 @@ fn an_error_that_main_returns_is_a_sentence() {
     assert_eq!(format!("{error:?}"), error.to_string());
     assert_eq!(
         format!("{:?}", gantry::Error::from(error)),
-        "this loan belongs to another publisher (of topic /sentence); \
-         publish it there, or loan from this one"
+        "this loan belongs to another publisher (of topic /sentence); publish it with that publisher, or take a loan \
+         from this publisher"
     );
     let invalid = Node::new("my node").unwrap_err();
     assert!(format!("{invalid:?}").starts_with("node name \"my node\" is not allowed: "), "{invalid:?}");

@@ -61,7 +61,7 @@ fn nodes_heed_the_program_s_arguments() {
     let (names, _) = output("arguments");
     assert_eq!(names, "/left/b 5 6, /left/c 7 6, /a 1 1");
     let (refusal, _) = output("arguments-wrong");
-    assert!(refusal.starts_with("the ROS argument \"--rate\" cannot be used: ROS 2 does not know it"), "{refusal}");
+    assert!(refusal.starts_with("the ROS argument \"--rate\" cannot be used: ROS 2 has no such argument"), "{refusal}");
 }
 
 fn arguments_without_effect_are_named() {

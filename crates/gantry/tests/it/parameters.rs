@@ -75,7 +75,7 @@ fn a_parameter_has_the_value_and_the_type_of_its_declaration() {
     assert!(node.has_parameter("count") && !node.has_parameter("other"));
     assert_eq!(
         sentence(node.get_parameter::<i64>("frame")),
-        "parameter \"frame\" is refused: it is of type string, and integer is asked for"
+        "parameter \"frame\" is refused: its type is string, and the caller expects integer"
     );
     assert_eq!(
         sentence(node.get_parameter::<i64>("other")),
@@ -206,7 +206,7 @@ fn callbacks_alter_refuse_and_learn_of_changes() {
     node.set_parameter("width", 5).unwrap();
     assert_eq!((node.get_parameter::<i64>("height").unwrap(), learned()), (9, vec![]));
     node.add_pre_set_parameters_callback(Vec::clear).unwrap();
-    assert!(sentence(node.set_parameter("width", 6)).contains("there is none to be set"));
+    assert!(sentence(node.set_parameter("width", 6)).contains("the list of parameters to set is empty"));
 }
 
 fn a_removed_callback_is_dropped_at_once() {

@@ -57,7 +57,8 @@ fn a_killed_server_is_an_error_at_once() {
     let (error, mut client) = caller.join().unwrap();
     assert_eq!(
         error.to_string(),
-        "request 1 to /killed will not be answered: the 1 server(s) that received it ended; wait for the service and send it again"
+        "request 1 to /killed will not be answered: the 1 server(s) that received the request ended; wait for the \
+         service and send the request again"
     );
     assert!(server_gone(&error));
     assert_eq!(client.pending_requests(), 0);
@@ -127,7 +128,8 @@ fn without_a_server_a_request_is_refused() {
     let unsent = client.send_request(request).unwrap_err();
     assert_eq!(
         unsent.to_string(),
-        "no server offers /nobody_offers as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
+        "no server offers /nobody_offers as example_interfaces/srv/AddTwoInts; start a server, or wait with \
+         wait_for_service"
     );
     // The failed call returned the request in its error. The request can be sent as soon as there is a server.
     let mut service = node().create_service::<AddTwoInts>("nobody_offers").unwrap();
@@ -160,7 +162,9 @@ fn a_call_that_times_out_says_whether_the_servers_took_the_request() {
     };
     let not_taken = call(1);
     assert!(
-        not_taken.contains("request 1 to /time_out was not answered within 20 ms; not taken yet by this process (pid "),
+        not_taken.contains(
+            "request 1 to /time_out was not answered within 20 ms; the request was not taken yet by this process (pid "
+        ),
         "{not_taken}"
     );
     assert!(not_taken.contains(&format!("(pid {}): the executor or thread", std::process::id())), "{not_taken}");
@@ -175,7 +179,7 @@ fn a_call_that_times_out_says_whether_the_servers_took_the_request() {
             requests
         });
         let deadline = Instant::now() + PATIENCE;
-        while !call(2).contains("; all servers have taken it; ") {
+        while !call(2).contains("; all servers have taken the request; ") {
             assert!(Instant::now() < deadline);
         }
         is_over.store(true, Release);
@@ -219,8 +223,8 @@ fn a_client_has_as_many_requests_in_flight_as_its_depth() {
     let refused = client.send_request(request).unwrap_err(); // the responses have arrived, but were not taken
     assert_eq!(
         refused.to_string(),
-        "3 requests to /bound are in flight, as many as this client may have (its QoS depth); take responses or remove \
-         requests before sending more, or create the client with a larger depth"
+        "3 requests to /bound are in flight, which is the limit of this client (its QoS depth); take responses or \
+         remove requests before sending more, or create the client with a larger depth"
     );
     assert_eq!(outcome(&mut client).unwrap(), 0);
     client.send_request(refused.loan).unwrap();

@@ -389,7 +389,7 @@ fn shutdown_ends_a_spin_and_init_begins_anew() {
 fn a_call_that_a_shutdown_ends_says_so() {
     let mut child = Child::start("call");
     child.signal(Signal::TERM);
-    assert_eq!(child.peer.line(), "request 1 to /silent was given up: the program shuts down; true");
+    assert_eq!(child.peer.line(), "request 1 to /silent was cancelled, because the program shuts down; true");
     let (status, files) = child.end();
     assert!(status.success() && files == 0, "{status}, {files} files");
 }
@@ -401,10 +401,10 @@ fn a_shutdown_ends_futures() {
     let ended =
         ["request 1 to /silent", "request 1 to /silent", service, service, "the wait for news of topic /nothing"];
     for what in ended.into_iter().chain(["the wait for news of a guard condition"]) {
-        assert_eq!(child.peer.line(), format!("{what} was given up: the program shuts down; true"));
+        assert_eq!(child.peer.line(), format!("{what} was cancelled, because the program shuts down; true"));
     }
     // Requests that arrived before the shutdown can still be taken.
-    let late = "taken; taken; the wait for news of service /silent was given up: the program shuts down";
+    let late = "taken; taken; the wait for news of service /silent was cancelled, because the program shuts down";
     assert_eq!(child.peer.line(), late);
     let (status, files) = child.end();
     assert!(status.success() && files == 0, "{status}, {files} files");

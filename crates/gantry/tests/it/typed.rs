@@ -238,8 +238,8 @@ fn bytes_that_are_no_such_message_are_passed_over_and_named() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{} on /noise is no sensor_msgs/msg/JointState: `name[1]` at byte {}: 4294967295 bytes are needed and \
-             {left} are left; it was skipped",
+            "{} on /noise is not a valid sensor_msgs/msg/JointState: `name[1]` at byte {}: 4294967295 bytes are needed \
+             and {left} are left; the sample was skipped",
             a_sample_of_this_process(),
             at + 4
         )
@@ -247,8 +247,8 @@ fn bytes_that_are_no_such_message_are_passed_over_and_named() {
     assert_eq!(
         subscription.take().map(drop).unwrap_err().to_string(),
         format!(
-            "{} on /noise is no sensor_msgs/msg/JointState: `header.stamp` at byte 0: 8 bytes are needed and 0 are left; it was \
-             skipped",
+            "{} on /noise is not a valid sensor_msgs/msg/JointState: `header.stamp` at byte 0: 8 bytes are needed and \
+             0 are left; the sample was skipped",
             a_sample_of_this_process()
         )
     );
@@ -269,7 +269,8 @@ fn a_copy_is_checked_too() {
     assert_eq!(
         subscription.take_copy().unwrap_err().to_string(),
         format!(
-            "{} on /copies is no std_srvs/srv/SetBool_Request: `data` at byte 0: a boolean is 2; it may be 0 or 1; it was skipped",
+            "{} on /copies is not a valid std_srvs/srv/SetBool_Request: `data` at byte 0: a boolean is 2; it may be 0 \
+             or 1; the sample was skipped",
             a_sample_of_this_process()
         )
     );

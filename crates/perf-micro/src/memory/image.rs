@@ -32,7 +32,7 @@ pub struct StackArea {
 /// The reason, as a sentence: the file cannot be read, or is no ELF file.
 pub fn read(path: &Path) -> Result<(Sizes, Option<StackArea>), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    parse(&bytes).map_err(|error| format!("{} is no program: {error}", path.display()))
+    parse(&bytes).map_err(|error| format!("{} is not a program: {error}", path.display()))
 }
 
 fn parse(bytes: &[u8]) -> object::Result<(Sizes, Option<StackArea>)> {

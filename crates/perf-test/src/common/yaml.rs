@@ -13,7 +13,7 @@ pub type Node<'a> = MarkedYaml<'a>;
 /// The reason, as a sentence: the text is not YAML, or it is empty.
 pub fn document<'a>(text: &'a str, empty: &str) -> Result<Node<'a>, String> {
     let documents = MarkedYaml::load_from_str(text)
-        .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
+        .map_err(|error| format!("line {}: the text is not YAML: {}", error.marker().line(), error.info()))?;
     documents.into_iter().next().ok_or_else(|| format!("it is empty: {empty}"))
 }
 

@@ -36,7 +36,7 @@ impl Document {
         // If the path is a symbolic link, its target is replaced and the link stays.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it exists and is no file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path exists and is not a file"));
         }
         let mut text = serde_json::to_string(head)?;
         text.pop();
@@ -166,6 +166,6 @@ mod tests {
         Document::create(&link, "id", &json!({"a": 1}), "rows").unwrap();
         assert!(link.is_symlink() && read(&path)["a"] == 1);
         let error = Document::create(Path::new("/dev/null"), "id", &json!({"a": 1}), "rows").unwrap_err();
-        assert!(error.to_string().contains("is no file"), "{error}");
+        assert!(error.to_string().contains("is not a file"), "{error}");
     }
 }

@@ -104,7 +104,8 @@ impl Log {
         let bytes = std::fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
         let is_no_log = |why: &str| {
             format!(
-                "{name} is no log of perf_test ({why}): give a log written by --full-logfile, whose \"schema\" is \"{SCHEMA}\""
+                "{name} is not a log of perf_test ({why}): give a log written by --full-logfile, whose \"schema\" is \
+                 \"{SCHEMA}\""
             )
         };
         /// The only field that is the same in all versions.

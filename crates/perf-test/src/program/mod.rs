@@ -153,7 +153,7 @@ fn plot_logs(options: &PlotOptions) -> Result<(), Failure> {
     if options.output.is_some() && options.logs.len() > 1 {
         let n = options.logs.len();
         return Err(Failure::Usage(format!(
-            "--output names one picture and {n} logs were given: give one, or leave it out"
+            "--output names one picture and {n} logs were given: give one log, or leave out --output"
         )));
     }
     for log in &options.logs {

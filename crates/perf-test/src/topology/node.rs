@@ -23,7 +23,8 @@ const MAX_NODES: u32 = 100_000;
 /// # Errors
 /// The reason, as a sentence that starts with the path of the wrong value in the file.
 pub fn read(name: &str, file: &str, text: &str, notes: &mut Vec<String>) -> Result<Process, String> {
-    let value: &RawValue = serde_json::from_str(text).map_err(|error| format!("{file}: it is no JSON: {error}"))?;
+    let value: &RawValue =
+        serde_json::from_str(text).map_err(|error| format!("{file}: the text is not JSON: {error}"))?;
     let in_file = |sentence: String| format!("{file}: {sentence}");
     let root = Object::read(String::new(), value, &[ROOT_KEYS]).map_err(in_file)?;
     if !root.has("nodes") {

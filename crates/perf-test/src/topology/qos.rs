@@ -45,7 +45,7 @@ const MAX_DEPTH: u32 = 1_000_000;
 /// The reason, as a sentence about the first value that is not valid.
 pub fn read(object: &Object<'_>) -> Result<NodeQos, String> {
     if object.choice(NO_CONVENTIONS, &[("false", false), ("true", true)])? == Some(true) {
-        let sentence = "perf_test gives topics the names of ROS 2: give `false`, or leave it out";
+        let sentence = "perf_test gives topics the names of ROS 2: give `false`, or remove the key";
         return Err(object.problem(NO_CONVENTIONS, sentence));
     }
     for key in UNLIMITED {

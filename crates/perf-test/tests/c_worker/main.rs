@@ -106,10 +106,10 @@ fn messages_come_back_from_a_relay() {
 fn sentences_from_c_reach_the_user() {
     for (options, words) in [
         ("-m Array4m", "the example moves at most 131072 bytes and not Array4m: use -m Array64k or a smaller one"),
-        ("--zero-copy", "example has no --zero-copy, because it copies messages in and out: leave it out"),
+        ("--zero-copy", "example has no --zero-copy, because it copies messages in and out: leave out --zero-copy"),
         (
             "--check-memory",
-            "--check-memory counts the allocations of Rust alone, and example is not Rust: leave it out",
+            "--check-memory counts the allocations of Rust alone, and example is not Rust: leave out --check-memory",
         ),
     ] {
         let output = example(&format!("{options} -r 100 --max-runtime 1"));
@@ -131,7 +131,7 @@ fn only_perf_test_starts_the_program() {
     for (arguments, code, words) in [
         (&["check", &spec][..], 0, r#"{"daemons":[]}"#),
         (&["describe"], 0, r#""version":"1.0""#),
-        (&["clean-up", "nothing"], 1, "install both of one version"),
+        (&["clean-up", "nothing"], 1, "install both programs from one version"),
         (&[], 2, "only perf_test starts perf_test_example: run `perf_test -c example`"),
         (&["sing"], 2, "only perf_test starts perf_test_example"),
     ] {

@@ -403,7 +403,7 @@ fn wrong_plans_are_refused_before_a_run() {
     assert_eq!(skipped.status.code(), Some(1), "{}", skipped.everything());
     for words in [
         "a: skipped: no governor can be chosen",
-        "b: skipped: /dev/cpu_dma_latency is not there",
+        "b: skipped: /dev/cpu_dma_latency does not exist",
         "no condition of the plan",
     ] {
         assert!(skipped.stderr.contains(words), "{words:?} is not in {}", skipped.everything());

@@ -119,7 +119,7 @@ fn wrong_input_is_refused_before_a_run() {
         ("zero-copy -o none -o csv".to_owned(), "-o none contradicts another output"),
         ("types --runs 3".to_owned(), "give --rounds"),
         ("types -m ,".to_owned(), "--msg has no value"),
-        (format!("types --results {}", yaml.display()), "run.yaml is no folder: give --results a folder"),
+        (format!("types --results {}", yaml.display()), "run.yaml is not a folder: give --results a folder"),
     ] {
         let refused = memory.run(&format!("sweep {options}"));
         assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());

@@ -391,7 +391,7 @@ fn a_picture_is_drawn_beside_each_log() {
     memory.run(&format!("plot {}", logs.path("full.json").display())).assert_good();
     assert!(logs.read("svg").contains("Array128, 128 bytes, 100 Hz, copy over Gantry"));
     for (arguments, why) in [
-        (format!("plot {}", logs.path("csv").display()), "is no log of perf_test"),
+        (format!("plot {}", logs.path("csv").display()), "is not a log of perf_test"),
         (format!("plot {}", logs.path("none").display()), "cannot read"),
         (format!("plot a b --output {}", logs.path("svg").display()), "names one picture"),
     ] {

@@ -203,7 +203,7 @@ fn two_programs_match() {
 fn its_own_sentence_names_an_unsupported_option() {
     for (options, code, words) in [
         ("-m Array4m", 1, "publisher 0 cannot begin: echo moves messages of at most 60000 bytes and not 4194304"),
-        ("-e INTRA_THREAD", 2, "perf_test_echo check: echo does not do -e INTRA_THREAD"),
+        ("-e INTRA_THREAD", 2, "perf_test_echo check: echo does not support -e INTRA_THREAD"),
         ("--zero-copy", 2, "echo has no --zero-copy"),
         ("--transient", 2, "echo has no --durability TRANSIENT_LOCAL: give --durability VOLATILE"),
         ("--roundtrip-mode Both", 1, "relay 0 cannot begin: echo does no round trips"),
@@ -335,9 +335,10 @@ fn a_worker_that_sends_no_reports_is_ended() {
     command.args("-c flooder -r 100 --max-runtime 600".split(' ')).env("PATH", path).env_remove("ROS_DOMAIN_ID");
     let output = command.env("XDG_RUNTIME_DIR", folder.path()).output().unwrap();
     let said = said(&output);
-    for words in
-        ["sent \"nonsense\", which is no report, after", "sent 100 lines that are no reports, so it was ended, after"]
-    {
+    for words in [
+        "sent \"nonsense\", which is not a report, after",
+        "sent 100 lines that are not reports, so the process was ended, after",
+    ] {
         assert!(said.contains("the process of subscription 0") && said.matches(words).count() == 1, "{words}: {said}");
     }
     assert!(said.contains("the run ended early: no subscriptions were left"), "{said}");

@@ -68,7 +68,8 @@ impl Endpoints {
         create: Option<abi::CreateEnd>,
     ) -> Result<ServiceParts, String> {
         let topic = &plan.topic;
-        let create = create.ok_or_else(|| format!("this middleware has no services, and {topic} is one"))?;
+        let create =
+            create.ok_or_else(|| format!("this middleware does not support services, and {topic} is a service"))?;
         let (endpoint, mut failure) = (Arc::new(CEndpoint::new(plan, kind)?), Failure::new());
         let mut end = ServiceEnd { publisher: std::ptr::null_mut(), subscription: std::ptr::null_mut() };
         let (run, plan) = (self.open.run.address(), endpoint.address());

@@ -87,7 +87,7 @@ fn errors_and_mistakes_of_c_are_sentences() {
         (2, "the queue is full"),
         (3, "publish returned 17"),
         (4, "NULL as a payload"),
-        (9, "a negative one?"),
+        (9, "too large: check that the length is not negative"),
         (10, "\u{fffd}\u{fffd}"),
     ] {
         let sentence = publisher.publish(&mut TestDraft(id)).unwrap_err();
@@ -100,17 +100,17 @@ fn errors_and_mistakes_of_c_are_sentences() {
         (6, "payload of 4 bytes is NULL"),
         (7, "no message"),
         (8, "take returned 2"),
-        (9, "payload_bytes is 18446744073709551615: a negative length?"),
+        (9, "payload_bytes is 18446744073709551615, which is too large: check"),
     ] {
         log.lock().unwrap().id = id;
         let sentence = subscription.take(&mut |_| panic!("{words}")).unwrap_err();
         assert!(sentence.contains(words), "{sentence}");
     }
     let sentence = subscription.wait(Duration::ZERO).unwrap_err();
-    assert!(sentence.contains("wait failed without a sentence"), "{sentence}");
+    assert!(sentence.contains("wait failed without an error text"), "{sentence}");
     let refused = EndpointPlan { topic: "refused".to_owned(), ..plan.clone() };
     let sentence = session.publisher(&spec, &refused).err().unwrap();
-    assert!(sentence.contains("publisher.create failed without a sentence"), "{sentence}");
+    assert!(sentence.contains("publisher.create failed without an error text"), "{sentence}");
     let zero = EndpointPlan { topic: "a\0b".to_owned(), ..plan };
     assert!(session.publisher(&spec, &zero).err().unwrap().contains("contains a 0"));
     let domain_7 = RunSpec { domain_id: 7, ..spec };
@@ -259,7 +259,7 @@ fn the_executors_of_a_back_end_of_version_2_have_no_services() {
         executor.server(&spec, &plan, Arc::new(TestResponder::default())).err().unwrap(),
     ];
     for sentence in refusals {
-        assert!(sentence.contains("the executors of this middleware have no services, and /"), "{sentence}");
+        assert!(sentence.contains("the executors of this middleware do not support services: "), "{sentence}");
     }
     assert!(executor.subscription(&spec, &plan, Arc::new(TestSink::default())).is_ok());
     // Outside of executors this back end has services, as in all versions of the header.

@@ -142,7 +142,7 @@ fn to_owned<M: Benchmark>(body: &[u8]) -> Result<Box<dyn OwnedMessage>, String> 
 #[cold]
 #[inline(never)]
 fn malformed(type_name: &str, error: &gantry_cdr::Error) -> String {
-    format!("a message is no {type_name}: {error}")
+    format!("a message is not a valid {type_name}: {error}")
 }
 
 #[cold]

@@ -83,8 +83,8 @@ pub trait Executor: Send {
 pub fn no_services(plan: &EndpointPlan) -> String {
     let service = plan.given_topic();
     format!(
-        "the executors of this middleware have no services, and {service} is one: leave its clients and its server out, or give \
-         another -c"
+        "the executors of this middleware do not support services: remove the clients and the server of {service} from \
+         the topology, or give another -c"
     )
 }
 

@@ -89,7 +89,7 @@ pub trait Session: Send + Sync {
     /// # Errors
     /// The reason, as a sentence. The default implementation always fails: the middleware has no services.
     fn client(&self, _spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
-        Err(format!("this middleware has no services, and {} is one", plan.topic))
+        Err(format!("this middleware does not support services, and {} is a service", plan.topic))
     }
 
     /// Creates the server of the service `plan.topic`. May block; called on the thread that will use it.
@@ -97,7 +97,7 @@ pub trait Session: Send + Sync {
     /// # Errors
     /// The reason, as a sentence. The default implementation always fails: the middleware has no services.
     fn server(&self, _spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
-        Err(format!("this middleware has no services, and {} is one", plan.topic))
+        Err(format!("this middleware does not support services, and {} is a service", plan.topic))
     }
 
     /// Creates executor `number` of this process, of the kind [`RunSpec::executor`]. May block.

@@ -37,8 +37,8 @@ impl Capabilities {
         let publishers = spec.publishers.max(spec.expected_publishers);
         if !self.sources && publishers > 1 {
             return Err(format!(
-                "{name} does not tell the publishers of a topic apart, and this run has {publishers}: give -p 1, or \
-                 --expected-num-pubs 1 for those of another program"
+                "{name} does not distinguish the publishers of a topic, and this run has {publishers}: give -p 1, or \
+                 --expected-num-pubs 1 for a publisher of another program"
             ));
         }
         Ok(())
@@ -71,7 +71,9 @@ impl Capabilities {
             return Err(format!("{name} only loans messages and does not copy them in and out: add --zero-copy"));
         }
         if spec.zero_copy && self.zero_copy.is_empty() {
-            return Err(format!("{name} has no --zero-copy, because it copies messages in and out: leave it out"));
+            return Err(format!(
+                "{name} has no --zero-copy, because it copies messages in and out: leave out --zero-copy"
+            ));
         }
         if spec.zero_copy && !self.zero_copy.contains(&spec.message.content) {
             let (message, content, loaned) = (&spec.message.name, spec.message.content, &self.zero_copy);
@@ -91,10 +93,12 @@ impl Capabilities {
             return Err(format!("{name} has no services{place}: {instead}"));
         }
         if spec.raw && !self.raw {
-            return Err(format!("{name} has no --raw, because its messages have types: leave it out"));
+            return Err(format!("{name} has no --raw, because its messages have types: leave out --raw"));
         }
         if spec.phases && !self.phases {
-            return Err(format!("{name} has no --phases, because it does not show a message's way: leave it out"));
+            return Err(format!(
+                "{name} has no --phases, because it does not show a message's way: leave out --phases"
+            ));
         }
         Ok(())
     }
@@ -114,15 +118,16 @@ fn check_push(name: &str, spec: &RunSpec) -> Result<(), String> {
     let delivers = format!("{name} delivers messages on threads of its own");
     let wait = spec.wait.name();
     if spec.wait != Wait::Adaptive {
-        Err(format!("{delivers}, so its subscriptions cannot --wait {wait}: leave it out"))
+        Err(format!("{delivers}, so its subscriptions do not support --wait {wait}: leave out --wait {wait}"))
     } else if spec.strategy == Strategy::IntraThread {
-        Err(format!("{delivers}, and -e INTRA_THREAD takes them on the publisher's: give -e INTER_THREAD"))
+        Err(format!("{delivers}, and -e INTRA_THREAD takes them on the publisher's thread: give -e INTER_THREAD"))
     } else if matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both) {
         let mode = spec.roundtrip.name();
         Err(format!("{delivers}, and a relay takes them on its own: leave out --roundtrip-mode {mode}"))
     } else if spec.check_memory {
         Err(format!(
-            "{delivers}, and --check-memory counts the allocations of the thread that takes them: leave it out"
+            "{delivers}, and --check-memory counts the allocations of the thread that takes them: leave out \
+             --check-memory"
         ))
     } else {
         Ok(())
@@ -161,7 +166,7 @@ mod tests {
                 |run| run.wait = Wait::Spin,
                 "echo has no --wait spin: give --wait block or --wait adaptive",
             ),
-            (|of| of.delivery = DeliveryKind::Push, |run| run.wait = Wait::Block, "cannot --wait block"),
+            (|of| of.delivery = DeliveryKind::Push, |run| run.wait = Wait::Block, "do not support --wait block"),
             (|of| of.delivery = DeliveryKind::Push, |run| run.strategy = Strategy::IntraThread, "give -e INTER_THREAD"),
             (|of| of.delivery = DeliveryKind::Push, |run| run.roundtrip = Roundtrip::Both, "--roundtrip-mode Both"),
             (|of| of.delivery = DeliveryKind::Push, |run| run.roundtrip = Roundtrip::Relay, "--roundtrip-mode Relay"),

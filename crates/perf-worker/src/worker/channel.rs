@@ -33,8 +33,8 @@ impl Channel {
         let is_pipe = std::fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("pipe:"));
         if !is_pipe || TAKEN.swap(true, Ordering::Relaxed) {
             return Err(format!(
-                "a worker reports over a pipe with the number {REPORTS_FD}, and there is none: only perf_test starts \
-                 workers, as `perf_test -c NAME`"
+                "a worker reports over a pipe with the number {REPORTS_FD}, and this process has no such pipe: only \
+                 perf_test starts workers, as `perf_test -c NAME`"
             ));
         }
         // SAFETY: the check above shows that the descriptor is open, and it belongs to this value alone (invariants 1

@@ -182,7 +182,9 @@ fn read_plan() -> Result<Plan, String> {
         .map_err(|error| format!("the plan of a worker is not valid ({error}); only perf_test starts workers"))?;
     if plan.protocol != PROTOCOL {
         let theirs = plan.protocol;
-        return Err(format!("the worker speaks protocol {PROTOCOL}, perf_test {theirs}: install both of one version"));
+        return Err(format!(
+            "the worker speaks protocol {PROTOCOL}, perf_test {theirs}: install both programs from one version"
+        ));
     }
     Ok(plan)
 }
@@ -196,7 +198,7 @@ struct ExitGuard {
 impl Drop for ExitGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let sentence = "its thread panicked; the message is on standard error".to_owned();
+            let sentence = "the thread of the endpoint panicked; the message is on standard error".to_owned();
             let _ = self.outgoing.send(Outgoing::Control(Box::new(Report::Failed(Some(self.endpoint), sentence))));
         }
         let _ = self.outgoing.send(Outgoing::ThreadEnded);

@@ -47,7 +47,7 @@ pub fn exit_code(backend: &'static dyn Backend, arguments: impl IntoIterator<Ite
 
 fn run_of(spec: &str) -> Result<RunSpec, String> {
     serde_json::from_str(spec).map_err(|error| {
-        format!("this is not a run of this version of perf_test ({error}): install both of one version")
+        format!("this is not a run of this version of perf_test ({error}): install both programs from one version")
     })
 }
 

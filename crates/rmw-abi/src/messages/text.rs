@@ -115,7 +115,7 @@ pub(super) unsafe fn assign_wide(language: Language, at: *mut u8, units: &[[u8; 
         unsafe { data.wrapping_add(index).write(value) };
     }
     match wrong {
-        Some(unit) => Err(Fault::new(format_args!("one of its characters is {unit:#x}, which is no UTF-16 unit"))),
+        Some(unit) => Err(Fault::new(format_args!("one of its characters is {unit:#x}, which is not a UTF-16 unit"))),
         None => Ok(()),
     }
 }

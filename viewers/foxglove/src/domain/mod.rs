@@ -23,6 +23,6 @@ pub fn body(cdr: &[u8]) -> Result<&[u8], String> {
     match cdr.split_first_chunk::<4>() {
         Some((start, body)) if start[..2] == ENCAPSULATION[..2] => Ok(body),
         Some((start, _)) => Err(format!("the encapsulation {start:02x?} is not little-endian CDR (00 01 00 00)")),
-        None => Err(format!("{} bytes are no CDR, whose encapsulation has 4", cdr.len())),
+        None => Err(format!("{} bytes are not CDR, whose encapsulation has 4", cdr.len())),
     }
 }

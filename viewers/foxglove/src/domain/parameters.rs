@@ -54,7 +54,9 @@ pub fn get(node: &Node, names: &[String], nodes: &[String]) -> Found {
         Err(error) => (Vec::new(), vec![error.to_string()]),
     };
     let (found, mut problems) = at_once(&Vec::from_iter(wanted), get);
-    problems.extend(unnamed.iter().map(|name| format!("'{name}' is no parameter: its name is /node.parameter")));
+    problems.extend(
+        unnamed.iter().map(|name| format!("'{name}' is not the name of a parameter, which is /node.parameter")),
+    );
     (found, problems)
 }
 
@@ -196,14 +198,14 @@ fn value_of(parameter: &Parameter, now: &Value) -> std::result::Result<Value, St
             }
         }
         (Value::String(text), Some("byte_array")) => {
-            let bytes = BASE64.decode(text.as_bytes()).map_err(|error| format!("its value is no base64: {error}"))?;
+            let bytes = BASE64.decode(text.as_bytes()).map_err(|error| format!("its value is not base64: {error}"))?;
             return Ok(json!({ "type": 5, "byte_array_value": bytes }));
         }
         (Value::String(_), _) => 4,
         (Value::Array(_), Some("float64_array")) if are_all(Value::is_number) => 8,
         (Value::Array(list), _) if list.is_empty() => match type_now {
             5..=9 => type_now,
-            _ => return Err("[] has no type, and the parameter is no list now".to_owned()),
+            _ => return Err("[] has no type, and the parameter is not a list now".to_owned()),
         },
         (Value::Array(_), _) if are_all(Value::is_boolean) => 6,
         (Value::Array(_), _) if are_all(Value::is_i64) => 7,
@@ -261,6 +263,6 @@ mod tests {
             let kept = json!({ "type": number, (*field): [] });
             assert_eq!(value_of(&parameter(json!([]), None), &now(number)), Ok(kept), "an empty list keeps its type");
         }
-        assert!(value_of(&parameter(json!([]), None), &now(2)).unwrap_err().contains("is no list now"));
+        assert!(value_of(&parameter(json!([]), None), &now(2)).unwrap_err().contains("is not a list now"));
     }
 }

@@ -151,7 +151,7 @@ pub fn binary(bytes: &[u8]) -> Result<Binary<'_>, String> {
             let numbers = (number(), number(), number());
             let (Some(service_id), Some(call_id), Some(length)) = numbers else { return Err(too_short()) };
             let (encoding, payload) = rest.split_at_checked(length as usize).ok_or_else(too_short)?;
-            let encoding = std::str::from_utf8(encoding).map_err(|_| "an encoding is no UTF-8".to_owned())?;
+            let encoding = std::str::from_utf8(encoding).map_err(|_| "an encoding is not UTF-8".to_owned())?;
             Ok(Binary::Call { service_id, call_id, encoding, payload })
         }
         opcode => Err(format!("the server does not understand binary messages of kind {opcode}")),

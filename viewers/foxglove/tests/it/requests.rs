@@ -48,7 +48,7 @@ fn a_viewer_publishes_cdr_and_json() {
         assert_eq!(numbers.take().unwrap().unwrap().data, expected);
     }
     for (channel_id, payload, part) in [
-        (1, &cdr(&[1, 2])[..], "a message is no std_msgs/msg/UInt64"),
+        (1, &cdr(&[1, 2])[..], "a message is not a valid std_msgs/msg/UInt64"),
         (1, &[0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8], "is not little-endian CDR"),
         (2, br#"{"data": "text"}"#, "a message is not published: Failed to populate field"),
         (3, b"", "channel 3 is not advertised"),
@@ -172,7 +172,7 @@ fn a_viewer_calls_a_service() {
         }
     }
     for (call_id, service_id, encoding, payload, part) in [
-        (3, id, "cdr", &b"\0\x01\0\0"[..], "a message is no std_srvs/srv/SetBool_Request"),
+        (3, id, "cdr", &b"\0\x01\0\0"[..], "a message is not a valid std_srvs/srv/SetBool_Request"),
         (4, id, "xml", b"", "requests are cdr or json, not 'xml'"),
         (5, 9999, "cdr", b"", "there is no service 9999 any more"),
     ] {

@@ -64,7 +64,7 @@ def _folder(name, path):
 
 def _full(name):
     if not isinstance(name, str):
-        raise TypeError(f"{name!r} is no name of a message, such as sensor_msgs/msg/Image")
+        raise TypeError(f"{name!r} is not the name of a message, such as sensor_msgs/msg/Image")
     parts = name.split("/")
     return f"{parts[0]}/msg/{parts[1]}" if len(parts) == 2 else name
 
@@ -78,7 +78,7 @@ def _unknown(name):
 
     near = difflib.get_close_matches(name, names(), 1, 0.7)
     hint = f"; did you mean {near[0]}?" if near else "; load(name, path) takes others"
-    return LookupError(f"{name} is no standard message or service{hint}")
+    return LookupError(f"{name} is not a standard message or service{hint}")
 
 
 @functools.lru_cache(maxsize=None)

@@ -89,8 +89,8 @@ impl Can {
         {
             return Err(Error::Open {
                 what: format!("CAN interface {interface}"),
-                source: io::Error::other("it is one of classic CAN"),
-                advice: "; `ip link set` makes it one of CAN FD by `fd on`, or by `mtu 72`",
+                source: io::Error::other("the interface has classic CAN only"),
+                advice: "; `ip link set` enables CAN FD by `fd on`, or by `mtu 72`",
             });
         }
         let of_thread = interface.to_owned();

@@ -131,5 +131,5 @@ fn the_program_serves_a_pseudoterminal_until_it_is_interrupted() {
     assert!(program.wait().unwrap().success());
     let mut log = std::string::String::new();
     program.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-    assert!(log.contains("client 00000707 has come at serial"), "{log}");
+    assert!(log.contains("client 00000707 has connected at serial"), "{log}");
 }

@@ -189,7 +189,8 @@ impl Connection {
     }
 
     fn nonsense(&self, found: String) -> Box<Error> {
-        let expected = format!("a head and entries that make sense for sequence {}", self.reader.next);
+        let expected =
+            format!("a head and entries that are possible for a reader whose next sample is {}", self.reader.next);
         Error::corrupt(self.mapping.region.name(), "the ring", expected, found).into()
     }
 

@@ -142,8 +142,9 @@ impl Discovered {
         let (count, bytes) = sizes.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
         (count >= MAX_GONE_PUBLISHERS || bytes >= MAX_GONE_BYTES).then(|| {
             format!(
-                "{count} publishers left before this RELIABLE KEEP_ALL subscription took all of their samples, which have {bytes} \
-                 bytes of shared memory: it joins no publisher that would wait for it until it has taken some; take more often"
+                "{count} publishers left before this RELIABLE KEEP_ALL subscription took all of their samples, which \
+                 use {bytes} bytes of shared memory: the subscription matches no further RELIABLE KEEP_ALL publisher \
+                 until it has taken some of these samples; take more often"
             )
         })
     }
@@ -153,7 +154,7 @@ impl Discovered {
         self.looked_at = None;
         match error.is_not_found() {
             // The publisher is leaving and will raise the generation, or its file was removed.
-            true => self.exclude(format!("a publisher's file is not there: {error}")),
+            true => self.exclude(format!("the file of a publisher does not exist: {error}")),
             false => self.fail(error.to_string()),
         }
     }

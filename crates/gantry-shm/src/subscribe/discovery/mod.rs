@@ -91,8 +91,8 @@ impl PublisherDiscovery {
                 discovered.incompatible.push(why);
             } else if peer.board_id != domain.board.id() {
                 discovered.fail(format!(
-                    "{peer} uses another board than this process, so its publisher is not joined: the board was removed while \
-                     it was in use; restart the processes that started before that"
+                    "{peer} uses another board than this process, so its publisher is not matched: the board was \
+                     removed while processes used it; restart the processes that started before the removal"
                 ));
             } else if let Some(why) = why_full.as_ref().filter(|_| waits(publisher)) {
                 discovered.exclude(why.clone());

@@ -56,7 +56,8 @@ impl RegisteredCallback {
         // The attachment fails for a subscription of another domain, if the callback was added before the executor's
         // domain was known.
         let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
-        let say = |error: &_| log::error(&callback.node_name(), format_args!("a callback will not be run: {error}"));
+        let say =
+            |error: &_| log::error(&callback.node_name(), format_args!("the executor cannot run a callback: {error}"));
         let attached = attached.inspect_err(say);
         let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
         drop(inner);

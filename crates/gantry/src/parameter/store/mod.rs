@@ -165,7 +165,11 @@ impl ParameterStore {
         let change = self.change(parameters.first().map_or("", |first| &first.name))?;
         change.callbacks.pre_set.run(|callback| callback(&mut parameters)).for_each(drop);
         if parameters.is_empty() {
-            return Err(refused("", "there is none to be set; a callback before the change may have removed all"));
+            return Err(refused(
+                "",
+                "the list of parameters to set is empty; pass at least one parameter, and keep at least one in \
+                 callbacks that run before the change (add_pre_set_parameters_callback)",
+            ));
         }
         let mut staged = BTreeMap::<String, Declared>::new();
         for parameter in &parameters {

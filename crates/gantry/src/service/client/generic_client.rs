@@ -169,7 +169,13 @@ impl GenericClient {
         if is_logged(self.lost_requests) {
             let (node, service) = (&self.tracker.responses.description().node, &self.tracker.name);
             let nth = self.lost_requests;
-            log::warn(node, format_args!("request {nth} to {service} that no server has room for is lost: {why}"));
+            log::warn(
+                node,
+                format_args!(
+                    "a request to {service} is lost (request {nth} that is lost), because no server has room for the \
+                     request: {why}"
+                ),
+            );
         }
     }
 

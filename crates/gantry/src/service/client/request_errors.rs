@@ -75,7 +75,7 @@ impl RequestTracker {
     pub(super) fn timed_out(&self, requests: &GenericPublisher, sequence: u64, timeout: Duration) -> Error {
         let slow_readers = requests.engine.slow_readers(sequence);
         let advice = match slow_readers.iter().any(|reader| reader.starts_with("this process ")) {
-            true => ": the executor or thread that serves it here must run while the call waits",
+            true => ": the executor or thread of this process that serves the service must run while the call waits",
             false => "",
         };
         Error::CallTimeout {
@@ -83,8 +83,8 @@ impl RequestTracker {
             sequence,
             waited_ms: timeout.as_millis() as u64,
             progress: match &slow_readers[..] {
-                [] => "all servers have taken it".to_owned(),
-                slow_readers => format!("not taken yet by {}{advice}", slow_readers.join(", ")),
+                [] => "all servers have taken the request".to_owned(),
+                slow_readers => format!("the request was not taken yet by {}{advice}", slow_readers.join(", ")),
             },
         }
     }

@@ -114,8 +114,9 @@ impl ReplyPublishers {
         log::warn(
             node,
             format_args!(
-                "{lost} responses of {service} are lost, the last of them to {client}: it does not take its responses, and all memory \
-                 for them is in use; let it take them, or send fewer requests"
+                "{lost} responses of {service} are lost, the last of them to {client}: this client does not take its \
+                 responses, and all memory for responses is in use; take responses in the client, or send fewer \
+                 requests"
             ),
         );
     }

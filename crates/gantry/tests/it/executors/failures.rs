@@ -25,8 +25,8 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
     });
     let (own, node) = (logged(&topic), format!("node={:?} ", listener.node.fully_qualified_name()));
     assert_eq!(own.len(), 1, "one cause fills no log: {own:?}");
-    let what = format!(" on {topic} is no test_msgs/msg/Point"); // no publisher: it may be gone
-    for part in ["a callback got nothing", &node, &what, "it was skipped"] {
+    let what = format!(" on {topic} is not a valid test_msgs/msg/Point"); // no publisher: it may be gone
+    for part in ["a callback was not called", &node, &what, "the sample was skipped"] {
         assert!(own[0].contains(part), "{part}: {own:?}");
     }
 }

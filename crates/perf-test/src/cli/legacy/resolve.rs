@@ -68,7 +68,7 @@ pub fn settings(
     let setting = |(option, (name, value)): Meaning| {
         let setting = description.setting(name).filter(|setting| setting.values.iter().any(|has| has == value));
         setting.map(|_| (option, (name.to_owned(), value.to_owned()))).ok_or_else(|| {
-            format!("{option} does not apply to {middleware}, which has no setting {name}={value}: leave it out")
+            format!("{option} does not apply to {middleware}, which has no setting {name}={value}: leave out {option}")
         })
     };
     given(options).map(setting).collect()

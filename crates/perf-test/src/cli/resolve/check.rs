@@ -14,7 +14,8 @@ const LARGE_MESSAGE_BYTES: usize = 256 << 20;
 /// The sentence of the first rule that is broken.
 pub fn check(spec: &RunSpec, options: &RunOptions) -> Result<(), String> {
     let mock = options.endpoints.mock.as_ref().filter(|_| spec.communicator != "Mock");
-    let mock = mock.map(|_| format!("--mock does not apply to {}: add -c Mock, or leave it out", spec.communicator));
+    let mock =
+        mock.map(|_| format!("--mock does not apply to {}: add -c Mock, or leave out --mock", spec.communicator));
     let broken = [
         no_endpoints(spec),
         no_measured_time(spec),
@@ -143,7 +144,7 @@ fn service_without_rate(spec: &RunSpec) -> Option<String> {
 fn work_without_worker(spec: &RunSpec) -> Option<String> {
     let why = match spec.roundtrip {
         Roundtrip::Main => "the relay of a round trip works, and it belongs to another program: give --work there",
-        Roundtrip::None if spec.subscriptions == 0 => "this run has no subscription: leave it out",
+        Roundtrip::None if spec.subscriptions == 0 => "this run has no subscription: leave out --work",
         _ => return None,
     };
     (spec.work_ns > 0).then(|| format!("--work does not apply here: {why}"))

@@ -130,7 +130,8 @@ impl Contestant {
             }
             _ => {
                 return Err(format!(
-                    "`{part}` in the contestant {spelling} is no part of a spelling: write NAME[:{BEST}][:SETTING=VALUE]…[:{RAW}][:{ZERO_COPY}]"
+                    "`{part}` in the contestant {spelling} is not a part of a spelling: write \
+                     NAME[:{BEST}][:SETTING=VALUE]…[:{RAW}][:{ZERO_COPY}]"
                 ));
             }
         }

@@ -43,7 +43,7 @@ impl Folder {
     pub fn open(path: PathBuf) -> Result<Folder, String> {
         if path.exists() && !path.is_dir() {
             return Err(format!(
-                "{} is no folder: give --results a folder that is writable or does not exist",
+                "{} is not a folder: give --results a folder that is writable or does not exist",
                 path.display()
             ));
         }

@@ -29,7 +29,7 @@ pub fn refuse(run: &RunOptions, command: &str) -> Result<(), String> {
             logs.into_iter().flatten().next().is_some() || output.plot || !output.output.is_empty(),
             "the logs of all runs are in a folder: give --results DIR instead of -o, --plot or names of logs",
         ),
-        (!run.gate.require.is_empty(), "--require applies to single runs: leave it out"),
+        (!run.gate.require.is_empty(), "--require applies to single runs: leave out --require"),
         (run.time.max_runtime == Some(0), "no run may be endless: give --max-runtime 1 or more"),
         (
             endpoints.num_pub_threads == Some(0) || endpoints.num_sub_threads == Some(0),

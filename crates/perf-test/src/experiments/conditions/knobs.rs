@@ -106,8 +106,8 @@ fn limit_missing(condition: &Condition, root: &Root) -> Result<Option<String>, S
     }
     if !root.exists(LATENCY_DEVICE) {
         return Ok(Some(format!(
-            "/{LATENCY_DEVICE} is not there (in a container: --device /{LATENCY_DEVICE}; elsewhere boot with `idle=poll`, and give the \
-             condition `boot` instead)"
+            "/{LATENCY_DEVICE} does not exist (in a container: --device /{LATENCY_DEVICE}; elsewhere boot with \
+             `idle=poll`, and give the condition `boot` instead)"
         )));
     }
     writable(root, LATENCY_DEVICE)?;
@@ -212,7 +212,7 @@ impl Machine {
     /// Creates an isolated cpuset partition and moves this process into it. Workers that start later are in it, too.
     fn isolate(&mut self, cpus: &[u32], root: &Root) -> Result<(), String> {
         let (Some(mount), Some(own)) = (cpuset_mount(root), own_group(root)) else {
-            return Err("control groups of version 2 have gone".to_owned());
+            return Err("control groups of version 2 are no longer mounted".to_owned());
         };
         let home = format!("{mount}/{}", own.trim_start_matches('/'));
         let path = format!("{mount}/{GROUP}-{}", std::process::id());

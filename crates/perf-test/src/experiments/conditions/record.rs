@@ -128,7 +128,7 @@ impl Record {
         if !path.exists() {
             return Ok(None);
         }
-        let is_none = |why: String| format!("{} is no record of a condition: {why}", path.display());
+        let is_none = |why: String| format!("{} is not a record of a condition: {why}", path.display());
         let record: Record = json_file(&path).map_err(is_none)?;
         if record.schema != SCHEMA {
             return Err(is_none(format!("its schema is {}, not {SCHEMA}", record.schema)));

@@ -183,7 +183,7 @@ fn killed_failed_and_other_files_are_shown_as_such() {
         "killed: it was killed or still runs: no summary after 1.0 s",
         "<strong>No figures, refused.</strong><small>4 MB: no shared memory here (x.failed.json)</small>",
         "3 other JSON files skipped",
-        "<li>other.json is no log",
+        "<li>other.json is not a log",
         "<li>y.failed.json describes no run without figures: missing field",
         "<pre>perf_test",
     ] {

@@ -119,11 +119,12 @@ fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Measured) ->
     };
     match durability {
         Durability::TransientLocal if before > 0 && history < depth => Err(format!(
-            "the first {before} messages are missing, although the history holds {depth}: it got {history} of them"
+            "the first {before} messages are missing, although the history holds {depth} samples: the subscription got \
+             {history} of the messages from before its creation"
         )),
-        Durability::Volatile if before == 0 => {
-            Err(format!("it got messages of the time before it existed: {history}, from the first one on"))
-        }
+        Durability::Volatile if before == 0 => Err(format!(
+            "the subscription got {history} messages from the time before its creation, from the first message on"
+        )),
         _ => Ok(format!("{before} messages not received from before, {history} received")),
     }
 }
@@ -132,7 +133,7 @@ fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Measured) ->
 fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
     let name = MATCHING;
     if subject.can().matching == MatchingKind::Unknown {
-        return Check::not_declared(name, "its endpoints tell nothing");
+        return Check::not_declared(name, "its endpoints do not report their matching");
     }
     let Some(sent) = sent else {
         return Check::new(name, Err("no publisher ran before its subscription".to_owned()), None);

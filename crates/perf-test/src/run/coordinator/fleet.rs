@@ -107,7 +107,10 @@ impl Fleet {
         worker.stdin = None;
         if worker.invalid_lines >= MOST_INVALID_LINES {
             worker.end_by(Instant::now());
-            return Some(format!("sent {} lines that are no reports, so it was ended,", worker.invalid_lines));
+            return Some(format!(
+                "sent {} lines that are not reports, so the process was ended,",
+                worker.invalid_lines
+            ));
         }
         worker.end_by(Instant::now() + EXIT).map(how_it_exited)
     }

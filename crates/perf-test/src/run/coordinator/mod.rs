@@ -283,7 +283,7 @@ impl Run<'_> {
     fn end_processes(&mut self) {
         let several = self.fleet.workers.iter().filter(|worker| worker.invalid_lines > 1);
         let invalid = several.map(|worker| {
-            format!("{} (pid {}) sent {} lines that are no reports", worker.label, worker.pid, worker.invalid_lines)
+            format!("{} (pid {}) sent {} lines that are not reports", worker.label, worker.pid, worker.invalid_lines)
         });
         let invalid: Vec<String> = invalid.collect();
         let workers = [invalid, self.fleet.end()].concat();
@@ -309,7 +309,7 @@ impl Run<'_> {
     /// A phrase about the exit of a worker or about its invalid line.
     fn exit_description(&mut self, worker: usize, event: &Event) -> String {
         let how = match event {
-            Event::Invalid(_, line) => format!("sent {line:?}, which is no report,"),
+            Event::Invalid(_, line) => format!("sent {line:?}, which is not a report,"),
             _ => self.fleet.exit_cause(worker).unwrap_or_else(|| {
                 self.summary.hung = true;
                 "ended its reports, did not exit by itself and was killed".to_owned()

@@ -171,8 +171,8 @@ fn sources_of<'a>(
             }
             None if clock.is_some() => {
                 return Err(format!(
-                    "{plan} has a clock of its own, and {} does not tell which messages are its, so the times in them cannot be \
-                     converted: give -p 1",
+                    "{plan} has a clock of its own, and {} does not report which messages this publisher sent, so the \
+                     times in these messages cannot be converted: give -p 1",
                     spec.communicator
                 ));
             }
@@ -250,6 +250,6 @@ mod tests {
         assert_eq!(of(&spec("1"), &[]), Ok(vec![source(0, clock(5, 2))]));
         assert_eq!(of(&spec("2"), &[(Endpoint::Publisher(1), [7; 16])]), Ok(vec![source(7, clock(5, 2))]));
         let sentence = of(&spec("2"), &[(Endpoint::Publisher(0), [7; 16])]).unwrap_err();
-        assert!(sentence.starts_with("publisher 1 has a clock of its own, and Gantry does not tell"), "{sentence}");
+        assert!(sentence.starts_with("publisher 1 has a clock of its own, and Gantry does not report"), "{sentence}");
     }
 }

@@ -204,7 +204,7 @@ fn limits_of(
     figures: &'static [LimitedFigure],
 ) -> Result<Vec<Limit>, String> {
     let place = format!("{name}: {section_key}");
-    let Value::Object(section) = section else { return Err(format!("{place}: it is no object")) };
+    let Value::Object(section) = section else { return Err(format!("{place}: the value is not an object")) };
     let of_messages = section_key == MESSAGES;
     let mut limits = Vec::new();
     for (key, value) in section {
@@ -212,7 +212,7 @@ fn limits_of(
         let found = figures.iter().find(|figure| figure.keys.contains(&key.as_str()));
         let figure = found.ok_or_else(|| unknown(&place, key, keys))?;
         let limit = value.as_f64().filter(|limit| *limit >= 0.0);
-        let limit = limit.ok_or_else(|| format!("{place}: {key}: {value} is no limit: give a number from 0 on"))?;
+        let limit = limit.ok_or_else(|| format!("{place}: {key}: {value} is not a limit: give a number from 0 on"))?;
         limits.push(Limit { figure, value: limit, of_messages });
     }
     Ok(limits)
@@ -302,8 +302,8 @@ mod tests {
             ("{}", "it has no limit"),
             (r#"{ "resource": {} }"#, "there is no key `resource` here; the nearest is `resources`"),
             (r#"{ "resources": { "cpu": 1 } }"#, "target: resources: there is no key `cpu` here"),
-            (r#"{ "resources": { "cpu[%]": "much" } }"#, "cpu[%]: \"much\" is no limit"),
-            (r#"{ "latency_total": [] }"#, "target: latency_total: it is no object"),
+            (r#"{ "resources": { "cpu[%]": "much" } }"#, "cpu[%]: \"much\" is not a limit"),
+            (r#"{ "latency_total": [] }"#, "target: latency_total: the value is not an object"),
         ] {
             let sentence = Target::of_text("target", text).unwrap_err();
             assert!(sentence.contains(words), "{sentence}");

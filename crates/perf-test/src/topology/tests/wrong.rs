@@ -41,7 +41,7 @@ fn an_unknown_key_is_refused_with_the_nearest() {
 fn a_value_of_another_kind_is_refused() {
     for (text, place, words) in [
         ("[]".to_owned(), "", "it is `[]`, and must be an object in braces"),
-        ("{".to_owned(), "", "it is no JSON: EOF while parsing an object at line 1 column 1"),
+        ("{".to_owned(), "", "the text is not JSON: EOF while parsing an object at line 1 column 1"),
         ("{}".to_owned(), "", "the key `nodes` is missing"),
         (r#"{ "nodes": [] }"#.to_owned(), "nodes: ", "there is no node"),
         (r#"{ "nodes": {} }"#.to_owned(), "nodes: ", "it is `{}`, and must be a list in brackets"),
@@ -98,7 +98,7 @@ fn a_rate_that_no_timer_has_is_refused() {
 #[test]
 fn a_name_that_does_not_exist_is_refused() {
     for (text, place, words) in [
-        (topic(r#""freq_hz": 1, "msg_pass_by": "shared"#, ""), "", "it is no JSON"),
+        (topic(r#""freq_hz": 1, "msg_pass_by": "shared"#, ""), "", "the text is not JSON"),
         (
             topic(r#""freq_hz": 1, "msg_pass_by": "sharedptr""#, ""),
             "nodes[0].publishers[0].msg_pass_by: ",
@@ -117,7 +117,7 @@ fn a_name_that_does_not_exist_is_refused() {
         (
             topic(r#""freq_hz": 1, "qos_avoid_ros_namespace_conventions": "true""#, ""),
             "nodes[0].publishers[0].qos_avoid_ros_namespace_conventions: ",
-            "give `false`, or leave it out",
+            "give `false`, or remove the key",
         ),
         (
             node(r#""subscribers": [{ "topic_name": "t", "msg_type": "stampd10b" }]"#),

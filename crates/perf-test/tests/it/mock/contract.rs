@@ -56,7 +56,7 @@ fn pushed_messages_cannot_be_taken_on_the_publishers_thread() {
         ("-e INTRA_THREAD", "give -e INTER_THREAD"),
         ("--roundtrip-mode Both", "leave out --roundtrip-mode Both"),
         ("--check-memory", "--check-memory counts the allocations"),
-        ("--wait spin", "cannot --wait spin: leave it out"),
+        ("--wait spin", "do not support --wait spin: leave out --wait spin"),
     ] {
         let memory = Memory::new();
         let run = memory.start(&format!("-c Mock --mock push {options} -r 10 --max-runtime 1")).finish();

@@ -39,9 +39,10 @@ impl Makers {
                 let publisher = executor.publisher(spec, plan)?;
                 self.sender(plan, publisher, executor)
             }
-            Endpoint::Subscription(_) if plan.service => {
-                Err("it takes responses, and its requests are not here".to_owned())
-            }
+            Endpoint::Subscription(_) if plan.service => Err(
+                "the subscription takes the responses of a service, and no client of this worker sends the requests"
+                    .to_owned(),
+            ),
             Endpoint::Subscription(_) => {
                 let receiver = Arc::new(Receiver::new(plan, &self.triggers));
                 let received = executor.subscription(spec, plan, receiver.clone())?;

@@ -272,8 +272,10 @@ impl Spins {
     fn ended(&self) -> Vec<(u32, String)> {
         let has_ended = |spin: &&Spin| spin.thread.as_ref().is_some_and(JoinHandle::is_finished);
         let sentence = |spin: &Spin| match spin.failure.get() {
-            Some(sentence) => format!("its executor ended: {sentence}"),
-            None => "its executor ended; if a callback panicked, standard error has the message".to_owned(),
+            Some(sentence) => format!("the executor of this endpoint ended: {sentence}"),
+            None => "the executor of this endpoint ended without a reason; if a callback panicked, the message is on \
+                     standard error"
+                .to_owned(),
         };
         self.0.iter().filter(has_ended).map(|spin| (spin.number, sentence(spin))).collect()
     }

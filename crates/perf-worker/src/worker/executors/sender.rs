@@ -238,7 +238,8 @@ impl Sending {
         }
         // A client does not give up: if its server does not answer, it stays at its limit of pending requests.
         if self.refusals_in_a_row == MOST_REFUSALS && !self.plan.service {
-            let sentence = format!("it gave up after {MOST_REFUSALS} refused messages in a row; the last: {sentence}");
+            let sentence =
+                format!("the publisher gave up after {MOST_REFUSALS} refused messages in a row; the last: {sentence}");
             self.failure = Some(sentence);
         }
     }

@@ -24,8 +24,8 @@ use crate::{
 /// over.
 pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), String> {
     if context.spec.check_memory {
-        return Err("--check-memory counts the allocations of the thread that takes messages, and this middleware delivers them on \
-                    threads of its own: leave it out"
+        return Err("--check-memory counts the allocations of the thread that takes messages, and this middleware \
+                    delivers them on threads of its own: leave out --check-memory"
             .to_owned());
     }
     let shared = Arc::new(SharedRecorder::new(&context.plan));

@@ -32,7 +32,7 @@ impl<'a> Refusals<'a> {
     pub fn count(&mut self, refused: &str, report: &str, reason: &str) -> Result<(), String> {
         self.in_a_row += 1;
         if self.in_a_row == MOST_REFUSALS {
-            return Err(format!("it gave up after {MOST_REFUSALS} {refused} in a row; the last: {reason}"));
+            return Err(format!("the endpoint gave up after {MOST_REFUSALS} {refused} in a row; the last: {reason}"));
         }
         self.report(report, reason);
         Ok(())

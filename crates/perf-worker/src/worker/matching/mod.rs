@@ -104,7 +104,10 @@ impl Waiting<'_, '_> {
         let matching = end.matching().matched()?;
         let declared = context.spec.capabilities.matching;
         if !matching.is_of(declared) {
-            return Err(format!("its matching is {matching}, and the middleware declares {}", declared.name()));
+            return Err(format!(
+                "the endpoint reports the matching {matching}, and the middleware declares {}",
+                declared.name()
+            ));
         }
         let mut is_enough = matching.is_enough(context.plan.expected as usize);
         if context.spec.has_probes() {

@@ -189,7 +189,7 @@ impl Probes {
             status.matched = Matching::Count(heard);
             status.mismatches.push(match heard {
                 0 => "no probe of a publisher arrived".to_owned(),
-                heard => format!("probes of {heard} publishers arrived and not of the others"),
+                heard => format!("probes of {heard} publishers arrived, and no probe of the other publishers"),
             });
         }
         let refused = |sentence| format!("the middleware refused a probe: {sentence}");

@@ -158,7 +158,7 @@ fn usable() -> String {
             let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| found.is_set(cpu)).collect();
             format!("online and allowed here (cgroup cpuset, see `lscpu -e` and `nproc`) are {cpus:?}")
         }
-        Err(error) => format!("the kernel does not tell the usable ones: {error}"),
+        Err(error) => format!("the kernel does not report the usable CPUs: {error}"),
     }
 }
 

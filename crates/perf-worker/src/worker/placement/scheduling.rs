@@ -23,7 +23,7 @@ impl Scheduling {
     /// The reason, as a sentence, if the kernel does not report the scheduling.
     pub fn of_this_thread() -> Result<Scheduling, String> {
         let unknown =
-            |error: &dyn std::fmt::Display| format!("the kernel does not tell how a thread is scheduled: {error}");
+            |error: &dyn std::fmt::Display| format!("the kernel does not report the scheduling of a thread: {error}");
         let (policy, parameters) = thread_schedule_policy_param(thread_native_id()).map_err(|error| unknown(&error))?;
         Ok(Scheduling {
             policy,
@@ -38,7 +38,7 @@ impl Scheduling {
     /// # Errors
     /// The reason, as a sentence, if the kernel refuses the scheduling.
     pub fn restore(&self) -> Result<(), String> {
-        let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
+        let refused = |error: &dyn std::fmt::Display| format!("the scheduling of a thread cannot be restored: {error}");
         let priority = match self.policy {
             // `Max` also sets the lowest nice value, which fails without permission. The code below sets the saved nice
             // value.
@@ -51,7 +51,9 @@ impl Scheduling {
         let set = set_thread_priority_and_policy(thread_native_id(), priority, self.policy);
         let (policy, _) = thread_schedule_policy_param(thread_native_id()).map_err(|error| refused(&error))?;
         if policy != self.policy {
-            return Err(refused(&set.err().map_or("it has no effect".to_owned(), |error| error.to_string())));
+            return Err(refused(
+                &set.err().map_or("the kernel ignored the change".to_owned(), |error| error.to_string()),
+            ));
         }
         setpriority_process(None, self.nice).map_err(|error| refused(&error))?;
         sched_setaffinity(None, &self.cpus).map_err(|error| refused(&error))

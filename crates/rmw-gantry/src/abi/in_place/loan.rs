@@ -45,7 +45,10 @@ pub fn take(loan: &mut gantry_loan) -> Result<GenericLoan> {
         return Err(Failure::invalid("the loan is empty: it was published or returned already; loan again"));
     }
     if !std::ptr::eq(loan.owner, &raw const OWN) {
-        return Err(Failure::invalid("another library made the loan: publish it there, or return it and loan again"));
+        return Err(Failure::invalid(
+            "another library made the loan: publish or return the loan with that library, and take a new loan from \
+             this library",
+        ));
     }
     // SAFETY: by the invariant, the struct holds a loan. The struct becomes empty, so no second read of the loan
     // happens.

@@ -57,8 +57,8 @@ impl Can {
         let socket = SocketFile::bind(path).map_err(|source| {
             let advice = match source.kind() {
                 io::ErrorKind::AddrInUse => "; another agent hosts it: choose another path",
-                io::ErrorKind::AlreadyExists => "; the file is no socket: choose another path",
-                io::ErrorKind::NotFound => "; make its folder first",
+                io::ErrorKind::AlreadyExists => "; the file is not a socket: choose another path",
+                io::ErrorKind::NotFound => "; create the folder of the path first",
                 _ => "",
             };
             Error::Open { what: what(), source, advice }
@@ -206,7 +206,9 @@ impl Simulation {
             // At most as many nodes are accepted as the agent accepts clients, plus the agent's own node.
             Ok(_) if self.nodes.len() > self.port.max_clients() => {
                 let count = self.nodes.len();
-                self.port.defective(format_args!("a node is refused: there are {count}, the agent included"));
+                self.port.defective(format_args!(
+                    "a node is refused, because the bus has {count} nodes already (the agent included)"
+                ));
             }
             Ok(socket) => {
                 self.joined += 1;
@@ -214,7 +216,7 @@ impl Simulation {
             }
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
             Err(error) => {
-                self.port.defective(format_args!("a node could not be taken: {error}"));
+                self.port.defective(format_args!("a node could not connect: {error}"));
                 self.takes_nodes_at = Some(Instant::now() + PAUSE);
             }
         }
@@ -245,7 +247,9 @@ impl Simulation {
             if let Ok(Some(overruns)) = delivered
                 && overruns.is_power_of_two()
             {
-                port.defective(format_args!("{node} does not read: it has lost {overruns} frames (overrun)"));
+                port.defective(format_args!(
+                    "{node} does not read its frames, and has lost {overruns} frames (overrun)"
+                ));
             }
             delivered.is_ok()
         });

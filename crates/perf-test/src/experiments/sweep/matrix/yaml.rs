@@ -234,7 +234,7 @@ mod tests {
                 "line 3: execution_strategy INTRA_THREAD does not apply",
             ),
             ("experiments:\n- execution_strategy: APEX_CHAIN\n", "Apex.OS"),
-            ("experiments:\n- [1\n", "it is no YAML"),
+            ("experiments:\n- [1\n", "the text is not YAML"),
             ("experiments:\n- rate: 1\n  rate: 2\n", "line 3"),
             ("other: 1\n", "line 1: the file has one key"),
         ] {
