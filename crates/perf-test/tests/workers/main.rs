@@ -206,7 +206,7 @@ fn its_own_sentence_names_an_unsupported_option() {
         ("-e INTRA_THREAD", 2, "perf_test_echo check: echo does not support -e INTRA_THREAD"),
         ("--zero-copy", 2, "echo has no --zero-copy"),
         ("--transient", 2, "echo has no --durability TRANSIENT_LOCAL: give --durability VOLATILE"),
-        ("--roundtrip-mode Both", 1, "relay 0 cannot begin: echo does no round trips"),
+        ("--roundtrip-mode Both", 1, "relay 0 cannot begin: echo does not support round trips"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = echo(&folder, &format!("{options} -r 100 --max-runtime 1")).output().unwrap();
