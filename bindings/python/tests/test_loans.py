@@ -119,7 +119,7 @@ def test_a_view_that_outlives_a_failed_block_writes_nowhere_else(pair):
 def test_a_loan_of_another_publisher_is_refused(pair, node):
     publisher, _ = pair
     other = node.create_publisher(Image, "other")
-    with pytest.raises(ValueError, match="this loan is of a publisher of /image"):
+    with pytest.raises(ValueError, match="this loan belongs to a publisher of /image"):
         other.publish(publisher.loan(data=3))
 
 
