@@ -67,6 +67,8 @@ def main():
                     rule(ledger, part, unpacked.get(part), front_page)
                 except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, tarfile.TarError):
                     failures.append(f"{part}:\n{traceback.format_exc()}")
+    if front_page and not failures:
+        front_page.end()
     agree = ledger.print(ROOT)
     for line in [*ledger.differences(), *(f"FAILED {failure}" for failure in failures)]:
         print(line)

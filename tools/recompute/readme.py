@@ -6,7 +6,7 @@ from tables import markdown
 
 TITLE = "What it costs"
 # The folders of results that the table quotes. Each has one case.
-QUOTED = ("4mb", "256b")
+QUOTED = ("2026-11-29-epyc/4mb", "2026-11-29-epyc/256b")
 # The contestant of each row. The key is the middleware's name in the row, before its version.
 ROWS = {
     "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx by its listener": "iceoryx-listener:best",
@@ -40,10 +40,15 @@ class FrontPage:
 
     def quote(self, ledger, folder, cases):
         """Adds the cases of a folder. Once it has those of all quoted folders, it checks the table."""
-        if folder.name in QUOTED:
+        if "/".join(folder.parts[-2:]) in QUOTED:
             self.cases.update(cases)
             if len(self.cases) == len(QUOTED):
                 check(ledger, self.file, self.cases)
+
+    def end(self):
+        """Fails if a quoted folder is missing, because the table was not checked then."""
+        if len(self.cases) != len(QUOTED):
+            raise ValueError(f"results/ lacks one of {', '.join(QUOTED)}, which the table in {self.file} quotes")
 
 
 def check(ledger, file, cases):
