@@ -28,7 +28,10 @@ public:
             perf_test_taken taken = {};
             result = SUBSCRIPTION_FUNCTIONS.take(subscription, &taken, &error);
             if (result == 1) perf_test_sink_taken(sink, &taken);
-            else if (result == -1) perf_test_sink_failed(sink, error.sentence);
+            else if (result == -1) {
+                perf_test_sink_failed(sink, error.sentence);
+                sink = nullptr;
+            }
             SUBSCRIPTION_FUNCTIONS.release(subscription);
         }
     }
@@ -54,7 +57,13 @@ void on_data_received(UntypedSubscriber *, Listening *self) { self->take_all(); 
 
 void *create(void *, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) try {
     void *subscription = create_unsubscribed(run, plan, error);
-    return subscription ? new Listening(subscription) : nullptr;
+    if (!subscription) return nullptr;
+    try {
+        return new Listening(subscription);
+    } catch (...) {
+        SUBSCRIPTION_FUNCTIONS.matched.destroy(subscription);
+        throw;
+    }
 } catch (...) {
     return fail_with_exception(error, "create a subscription with a listener"), nullptr;
 }
