@@ -5,46 +5,20 @@
 #include <fastdds/dds/subscriber/DataReader.hpp>
 #include <fastdds/dds/subscriber/DataReaderListener.hpp>
 
-#include <mutex>
-
+#include "../delivery.hpp"
 #include "endpoint.hpp"
 
 using namespace eprosima::fastdds::dds;
 
 namespace {
 
-class Listening : public DataReaderListener {
-public:
-    explicit Listening(void *given) : subscription(given) {}
-    ~Listening() override { SUBSCRIPTION_FUNCTIONS.matched.destroy(subscription); }
+struct Listening : DataReaderListener {
+    explicit Listening(void *subscription) : delivery(SUBSCRIPTION_FUNCTIONS, subscription) {}
 
-    void on_data_available(DataReader *) override {
-        std::lock_guard<std::mutex> lock(delivery);
-        perf_test_error error;
-        int result = 1;
-        while (sink && result == 1) {
-            perf_test_taken taken = {};
-            result = SUBSCRIPTION_FUNCTIONS.take(subscription, &taken, &error);
-            if (result == 1) perf_test_sink_taken(sink, &taken);
-            else if (result == -1) perf_test_sink_failed(sink, error.sentence);
-            SUBSCRIPTION_FUNCTIONS.release(subscription);
-        }
-    }
+    void on_data_available(DataReader *) override { delivery.take_all(); }
 
-    // Delivers the following messages to `given`. With nullptr, messages are dropped, and no delivery is running when
-    // the call returns.
-    void deliver_to(perf_test_sink *given) {
-        std::lock_guard<std::mutex> lock(delivery);
-        sink = given;
-    }
-
-    void *const subscription;
+    Delivery delivery;
     bool has_started = false;
-
-private:
-    // The library calls the listener while it holds the data reader's own mutex, so this mutex is always locked second.
-    std::mutex delivery;
-    perf_test_sink *sink = nullptr;
 };
 
 Listening *listening(void *endpoint) { return static_cast<Listening *>(endpoint); }
@@ -58,11 +32,11 @@ void *create(void *session, const perf_test_run *run, const perf_test_endpoint *
 
 int64_t matched(void *endpoint, perf_test_error *error) {
     Listening *self = listening(endpoint);
-    return self->has_started ? SUBSCRIPTION_FUNCTIONS.matched.matched(self->subscription, error) : 0;
+    return self->has_started ? SUBSCRIPTION_FUNCTIONS.matched.matched(self->delivery.subscription, error) : 0;
 }
 
 void mismatches(void *endpoint, perf_test_sentences *sentences) {
-    SUBSCRIPTION_FUNCTIONS.matched.mismatches(listening(endpoint)->subscription, sentences);
+    SUBSCRIPTION_FUNCTIONS.matched.mismatches(listening(endpoint)->delivery.subscription, sentences);
 }
 
 void destroy(void *endpoint) { delete listening(endpoint); }
@@ -70,8 +44,8 @@ void destroy(void *endpoint) { delete listening(endpoint); }
 int start(void *endpoint, perf_test_sink *sink, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Listening *self = listening(endpoint);
-        self->deliver_to(sink);
-        DataReader *reader = reader_of(self->subscription);
+        self->delivery.deliver_to(sink);
+        DataReader *reader = reader_of(self->delivery.subscription);
         ReturnCode_t result = reader->set_listener(self, StatusMask::data_available());
         if (result == RETCODE_OK) result = reader->enable();
         if (result != RETCODE_OK)
@@ -84,9 +58,9 @@ int start(void *endpoint, perf_test_sink *sink, perf_test_error *error) {
 int stop(void *endpoint, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Listening *self = listening(endpoint);
-        reader_of(self->subscription)->set_listener(nullptr);
+        reader_of(self->delivery.subscription)->set_listener(nullptr);
         // A thread may have read the listener before and still call it; without a sink, the call delivers nothing.
-        self->deliver_to(nullptr);
+        self->delivery.deliver_to(nullptr);
         return 0;
     });
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "iceoryx_posh/mepoo/chunk_header.hpp"
@@ -143,7 +144,8 @@ struct Subscription {
     OwnMessage own;
     iox::capro::ServiceDescription topic;
     iox::runtime::ServiceDiscovery discovery;
-    iox::popo::WaitSet<1> wait_set;
+    // Empty for readers that poll and for listeners, because each message would signal the wait set in vain.
+    std::optional<iox::popo::WaitSet<1>> wait_set;
     iox::popo::UntypedSubscriber port;
 };
 
@@ -167,10 +169,11 @@ void *create_subscription(void *, const perf_test_run *run, const perf_test_endp
                           perf_test_error *error) try {
     std::unique_ptr<Subscription> self = new_subscription(run, plan, {}, error);
     if (!self) return nullptr;
-    // A reader that polls has no wait set, because each message would signal it in vain.
-    if (run->wait != PERF_TEST_SPIN &&
-        self->wait_set.attachState(self->port, iox::popo::SubscriberState::HAS_DATA).has_error())
-        return perf_test_fail(error, "iceoryx cannot attach the subscription to a wait set"), nullptr;
+    if (run->wait != PERF_TEST_SPIN) {
+        self->wait_set.emplace();
+        if (self->wait_set->attachState(self->port, iox::popo::SubscriberState::HAS_DATA).has_error())
+            return perf_test_fail(error, "iceoryx cannot attach the subscription to a wait set"), nullptr;
+    }
     return self.release();
 } catch (...) {
     return fail_with_exception(error, "create a subscription"), nullptr;
@@ -243,7 +246,7 @@ void release(void *subscription) {
 
 int wait_for_message(void *subscription, int64_t timeout_ns, perf_test_error *error) try {
     auto &self = *static_cast<Subscription *>(subscription);
-    self.wait_set.timedWait(iox::units::Duration::fromNanoseconds(timeout_ns));
+    self.wait_set->timedWait(iox::units::Duration::fromNanoseconds(timeout_ns));
     return 0;
 } catch (...) {
     return fail_with_exception(error, "wait for a message");
