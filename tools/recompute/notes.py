@@ -14,7 +14,7 @@ PLACES = 200
 def warnings(ledger, file, runs_of):
     """Checks the number of runs with warnings, and the kinds of warnings. `runs_of` returns the runs for a heading and
     a contestant."""
-    pattern = r"- (.+?): (?:its run has|(.+?) have) warnings: (.+?); the worst: .*"
+    pattern = r"- (.+?): (?:its run has|(.+?) have) warnings: (.+?); (?:the worst|for example): .*"
     table = sentences(file, pattern, "warnings, under the tables", ["contestant", "runs", "kinds"])
     check = Checked(ledger, table, keys=2)
     for row, (heading, contestant, number, published) in enumerate(table.rows):

@@ -90,7 +90,7 @@ fn a_machine_that_disturbs_the_times_is_a_warning() {
     fs::write(policy.join("scaling_governor"), "powersave\n").unwrap();
     for (name, options) in [("latency", "-n 5"), ("throughput", "-t 1 --bytes 40")] {
         let run = run_on(machine.path(), &format!("{name} {options} --transport udp"));
-        let words = "udp: its run has warnings: governor (1); the worst: the CPU frequency governor of policy0";
+        let words = "udp: its run has warnings: governor (1); for example: the CPU frequency governor of policy0";
         assert!(run.done.stdout.contains(words), "{}", run.done.everything());
         let found = &run.json(&format!("micro-{name}.json"))["warnings"][0];
         assert_eq!((&found["step"], &found["warnings"][0]["kind"]), (&"udp".into(), &"governor".into()));

@@ -74,7 +74,7 @@ impl Warnings {
         self.kinds.sort_by_key(|warned| (place(&warned.kind), std::cmp::Reverse(warned.runs)));
     }
 
-    /// A note on the runs of `name`: each kind of warning with its number of runs, and the sentence of the worst kind.
+    /// A note on the runs of `name`: each kind of warning with its number of runs, and a sentence of the worst kind.
     /// `None` if there are no warnings.
     #[must_use]
     pub fn note(&self, name: &str) -> Option<String> {
@@ -85,7 +85,7 @@ impl Warnings {
         } else {
             format!("{} of {} runs have", self.warned, self.runs)
         };
-        Some(format!("{name}: {who} warnings: {}; the worst: {}", kinds.join(", "), worst.sentence))
+        Some(format!("{name}: {who} warnings: {}; for example: {}", kinds.join(", "), worst.sentence))
     }
 }
 
@@ -103,8 +103,9 @@ mod tests {
         let mut found = of_kind("few-samples", 3);
         found.add(&of_kind("rate-not-held", 1));
         found.add(&of_kind("few-samples", 2));
-        let note = "zenoh: 6 of 9 runs have warnings: rate-not-held (1), few-samples (5); the worst: sentence of rate-not-held";
-        assert_eq!(found.note("zenoh").as_deref(), Some(note));
+        let kinds = "rate-not-held (1), few-samples (5)";
+        let note = format!("zenoh: 6 of 9 runs have warnings: {kinds}; for example: sentence of rate-not-held");
+        assert_eq!(found.note("zenoh"), Some(note));
         assert_eq!(Warnings::default().note("zenoh"), None);
     }
 }
