@@ -39,7 +39,7 @@ class FrontPage:
         self.cases = {}
 
     def quote(self, ledger, folder, cases):
-        """Adds the cases of a folder. Once it has those of all quoted folders, it checks the table."""
+        """Adds the cases of a folder. Once the cases of all quoted folders are known, it checks the table."""
         if "/".join(folder.parts[-2:]) in QUOTED:
             self.cases.update(cases)
             if len(self.cases) == len(QUOTED):

@@ -174,11 +174,11 @@ fn a_sample_that_is_too_long_is_counted_and_logged() {
         assert_eq!(client.data(reader).last(), Some(&&string("short")[..]));
     }
     let lines = lines.lock().unwrap();
-    let told = [
+    let expected = [
         "the message has 65541 bytes, and the limit for messages in this stream of the client is 65531 bytes; publish",
         "a larger MTU",
     ];
-    assert!(told.iter().all(|told| lines.iter().any(|line| line.contains(told))), "{lines:?}");
+    assert!(expected.iter().all(|part| lines.iter().any(|line| line.contains(part))), "{lines:?}");
 }
 
 fn reliable_samples_survive_a_faulty_line() {

@@ -1,4 +1,4 @@
-// The look of the lines. Lines can be told apart without colour, and Gantry has the same colour everywhere.
+// The look of the lines. Lines differ without colour, too, and Gantry has the same colour everywhere.
 
 const COLOURS = 7;
 const DASHES = ["none", "7 4", "2 3", "8 3 2 3"];
