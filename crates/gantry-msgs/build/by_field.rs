@@ -2,7 +2,7 @@
 //! field.
 //!
 //! The generated code is not part of the library, and uses only public items of the library: shapes, setters and
-//! getters. Its traits are in `tests/support/by_field.rs`.
+//! getters. Its traits are in `tests/every/by_field.rs`.
 
 use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;

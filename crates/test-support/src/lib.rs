@@ -27,7 +27,7 @@ pub use {
     compiler::{built_archive, compile, missing_compiler},
     peer::{Peer, order, say, this_program},
     small_tmpfs::{in_small_tmpfs, why_no_small_tmpfs},
-    trials::{Test, ignore, in_own_memory, is_ignored, side_by_side, trial, trials},
+    trials::{Test, ignore, in_own_memory, is_ignored, run, side_by_side, trial, trials},
 };
 
 use std::time::{Duration, Instant};

@@ -41,7 +41,7 @@ pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> T
 /// `log_level` is `GANTRY_LOG` of the inner process; `None` means the default level.
 pub fn in_own_memory(log_level: Option<&str>, trials: impl FnOnce() -> Vec<Trial>) -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
-        return libtest_mimic::run(&Arguments::from_args(), trials()).exit_code();
+        return run(trials());
     }
     let directory = tempfile::Builder::new().prefix("gantry-test-").tempdir_in("/dev/shm").unwrap();
     let mut inner = Command::new(std::env::current_exe().unwrap());
@@ -67,8 +67,17 @@ pub fn is_ignored(group: &str, why: Option<String>) -> bool {
     why.is_some()
 }
 
-/// Parses the command line of a test program whose tests mostly sleep. `threads` tests run at the same time, if neither
-/// `--test-threads` nor `RUST_TEST_THREADS` sets another number.
+/// The number of tests that [`run`] starts at the same time. It is larger than most numbers of CPUs, because most tests
+/// sleep while they wait for another process.
+const THREADS: usize = 8;
+
+/// Runs the tests as the command line of this test program says, [`THREADS`] at the same time.
+pub fn run(trials: Vec<Trial>) -> ExitCode {
+    libtest_mimic::run(&side_by_side(THREADS), trials).exit_code()
+}
+
+/// Parses the command line of a test program. `threads` tests run at the same time, if neither `--test-threads` nor
+/// `RUST_TEST_THREADS` sets another number.
 pub fn side_by_side(threads: usize) -> Arguments {
     let mut arguments = Arguments::from_args();
     let asked_for = std::env::var("RUST_TEST_THREADS").ok().and_then(|threads| threads.parse().ok());

@@ -103,7 +103,10 @@ fn several_descriptors_share_an_epoll() {
             for event in events {
                 // During the take, a further sample may have made the descriptor readable again.
                 let index = { event.data }.u64() as usize;
-                let found = drain(subscriptions[index].as_mut().unwrap());
+                // A child process that another test forks keeps the descriptor of a dropped subscription until it
+                // calls exec, so the epoll set may still have it.
+                let Some(subscription) = &mut subscriptions[index] else { continue };
+                let found = drain(subscription);
                 assert!(found.is_empty() || index == number, "{found:?} on topic {index}");
                 seen.extend(found);
             }

@@ -39,8 +39,7 @@ mod separation;
 mod support;
 mod waiting;
 
-use libtest_mimic::Arguments;
-use test_support::{is_ignored, trap, trial, trials};
+use test_support::{is_ignored, run, trap, trial, trials};
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -89,5 +88,5 @@ fn main() -> std::process::ExitCode {
         trials.extend(tests.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(ignored)));
     }
     trials.extend(realtime::trials(is_ignored("it::realtime", trap::why_not())));
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    run(trials)
 }

@@ -8,12 +8,8 @@ mod program;
 
 use std::process::ExitCode;
 
-use test_support::{side_by_side, trials};
-
-/// The number of tests that run at once. Most tests sleep while their experiments run, so it may exceed the number of
-/// CPUs.
-const THREADS: usize = 8;
+use test_support::{run, trials};
 
 fn main() -> ExitCode {
-    libtest_mimic::run(&side_by_side(THREADS), trials([lines::TESTS, memory::TESTS])).exit_code()
+    run(trials([lines::TESTS, memory::TESTS]))
 }

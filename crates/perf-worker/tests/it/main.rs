@@ -6,14 +6,13 @@
 
 mod placement;
 
-use libtest_mimic::Arguments;
 use std::process::ExitCode;
-use test_support::trials;
+use test_support::{run, trials};
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == placement::LOCK_MEMORY) {
         placement::lock_memory();
         return ExitCode::SUCCESS;
     }
-    libtest_mimic::run(&Arguments::from_args(), trials([placement::TESTS])).exit_code()
+    run(trials([placement::TESTS]))
 }

@@ -21,10 +21,9 @@ mod tracing;
 mod unload;
 mod waits;
 
-use libtest_mimic::Arguments;
 use rmw_gantry as _; // links the functions, which tests declare by name
 use std::process::ExitCode;
-use test_support::trials;
+use test_support::{run, trials};
 
 fn main() -> ExitCode {
     let role: Option<fn()> = match std::env::args().nth(1).as_deref() {
@@ -58,5 +57,5 @@ fn main() -> ExitCode {
         unload::TESTS,
         waits::TESTS,
     ];
-    libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code()
+    run(trials(tests))
 }

@@ -10,7 +10,6 @@ use gantry_msgs::gantry_cdr::{
 };
 
 /// A message with all its fields.
-#[allow(dead_code, reason = "some tests use only a part")]
 pub trait ByField: Message {
     /// The shape of this message. Lists in the shape are iterators, so the shape uses no heap memory.
     fn shape(&self) -> impl Shape<Self>;
@@ -35,7 +34,6 @@ pub trait ByField: Message {
 }
 
 /// A service type: the path of its Rust module, its name and its hash.
-#[allow(dead_code, reason = "some tests do not use it")]
 pub struct ServiceEntry {
     pub module: &'static str,
     pub name: &'static str,
@@ -63,5 +61,4 @@ mod code {
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/by_field.rs"));
 }
-#[allow(unused_imports, reason = "some tests do not use it")]
 pub use code::SERVICES;

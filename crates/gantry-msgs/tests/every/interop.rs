@@ -1,10 +1,7 @@
-//! Gantry's program in the comparison with other implementations (`.ci/interop`). The docstring of
-//! `tests/interop/interop.py` describes the files that this program reads and writes.
+//! Gantry's half of the comparison with other implementations (`.ci/interop`). The docstring of
+//! `tests/interop/interop.py` describes the files that these tests read and write.
 
-#[path = "../tests/support/by_field.rs"]
-mod by_field;
-
-use by_field::{ByField, SERVICES};
+use crate::by_field::{ByField, SERVICES};
 use gantry_dynamic::{MessageType, Yaml, testing::random_body};
 use gantry_idl::{Definitions, dds_idl};
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, ENCAPSULATION, Message, View, split_encapsulation};
@@ -18,22 +15,36 @@ use std::{
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// The largest message that is also written as YAML, in bytes. If all messages of a type are longer, the program makes
-/// only one value of the type.
+/// The largest message that is also written as YAML, in bytes. If all messages of a type are longer, `exchange`
+/// makes only one value of the type.
 const SMALL_BYTES: usize = 1 << 16;
-/// The number of random values that this program makes for each message type.
+/// The number of random values that `exchange` makes for each message type.
 const VALUES: usize = 8;
 
-fn main() -> Outcome {
-    let arguments: Vec<String> = std::env::args().collect();
-    match arguments.get(1..) {
-        Some([step, directory]) if step == "types" => {
-            write_types(Path::new(directory))?;
-            write_idl(Path::new(directory))
-        }
-        Some([step, directory]) if step == "exchange" => exchange_all(Path::new(directory)),
-        _ => Err("usage: interop types|exchange DIRECTORY".into()),
+/// The folder of the exchanged files, which `interop.py` sets.
+fn directory() -> Outcome<PathBuf> {
+    Ok(std::env::var_os("INTEROP_DIRECTORY").ok_or("INTEROP_DIRECTORY is not set: run .ci/interop")?.into())
+}
+
+#[test]
+#[ignore = "the first half of the comparison with other implementations; `.ci/interop` runs it"]
+fn types() -> Outcome {
+    let directory = directory()?;
+    write_types(&directory)?;
+    write_idl(&directory)
+}
+
+#[test]
+#[ignore = "reads files of other implementations; `.ci/interop` runs it"]
+fn exchange() -> Outcome {
+    let directory = directory()?;
+    macro_rules! exchange {
+        ($message:path) => {
+            exchange_values::<$message>(&directory).map_err(|error| format!("{}: {error}", stringify!($message)))?;
+        };
     }
+    gantry_msgs::for_each_message!(exchange);
+    Ok(())
 }
 
 /// The folder with the definition of a type. `module` is the path of the type's Rust module.
@@ -85,16 +96,6 @@ fn entry<T: Message>() -> Value {
     json!({ "root": root, "name": T::TYPE_NAME, "hash": hash, "definition": T::DEFINITION })
 }
 
-fn exchange_all(directory: &Path) -> Outcome {
-    macro_rules! exchange {
-        ($message:path) => {
-            exchange::<$message>(directory).map_err(|error| format!("{}: {error}", stringify!($message)))?;
-        };
-    }
-    gantry_msgs::for_each_message!(exchange);
-    Ok(())
-}
-
 /// The exchange of the values of one message type.
 struct Exchange {
     message_type: MessageType,
@@ -102,7 +103,7 @@ struct Exchange {
     stem: PathBuf,
 }
 
-fn exchange<T: ByField>(directory: &Path) -> Outcome {
+fn exchange_values<T: ByField>(directory: &Path) -> Outcome {
     let exchange = Exchange {
         message_type: MessageType::new(&definitions::<T>()?, &T::TYPE_NAME.parse()?)?,
         stem: directory.join(root(std::any::type_name::<T>())).join(T::TYPE_NAME.replace('/', "__")),
