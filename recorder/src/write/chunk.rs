@@ -102,6 +102,11 @@ impl Chunk {
         self.pins = 0;
     }
 
+    /// Frees the records and releases the pins. The counts, the times and the channels remain.
+    pub fn release(&mut self) {
+        (self.buffer, self.parts, self.flushed, self.pins) = (Vec::new(), Vec::new(), 0, 0);
+    }
+
     /// The number of samples in the chunk that are pinned.
     #[must_use]
     pub fn pins(&self) -> usize {

@@ -91,6 +91,12 @@ impl Packed {
         self.start.record_bytes()
     }
 
+    /// Frees the records and releases the pins of samples, because the records are copied. The counts remain.
+    pub(super) fn release(&mut self) {
+        self.compressed = None;
+        self.chunk.release();
+    }
+
     pub(super) fn start(&self) -> &ChunkStart {
         &self.start
     }
