@@ -190,3 +190,78 @@ impl WholeFile {
         self.file.try_clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::aligned_buffer::AlignedBuffer, *};
+    use std::fs;
+
+    const PAGE: usize = 4096;
+
+    fn bytes(length: usize) -> Vec<u8> {
+        (0..length).map(|byte| (byte / 3 % 251) as u8).collect()
+    }
+
+    /// Appends two parts; directly if `alignment` is given.
+    fn append(file: &mut WholeFile, data: &[u8], alignment: Option<usize>) -> io::Result<()> {
+        let (start, end) = data.split_at(data.len() / 3);
+        let mut parts = [IoSlice::new(start), IoSlice::new(end)];
+        file.reserve(data.len() as u64)?;
+        match alignment {
+            Some(alignment) => file.append_direct(AlignedBuffer::default().copy(&parts, file.bytes(), alignment)),
+            None => file.append(&mut parts),
+        }
+    }
+
+    #[test]
+    fn appends_of_any_length_leave_their_bytes() {
+        // The second file system is in memory, and has no direct writes.
+        for parent in [std::env::temp_dir(), "/dev/shm".into()] {
+            let directory = tempfile::tempdir_in(parent).unwrap();
+            let path = directory.path().join("file");
+            let mut file = WholeFile::create(&path).unwrap();
+            let alignment = file.direct.as_ref().map_or(PAGE, |direct| direct.alignment);
+            let mut expected = Vec::new();
+            let large = 1 << 18;
+            for length in [1, 2 * PAGE - 1, 3, PAGE - 3, large, large + 1, large - 1, 1, large + PAGE / 2, 9, 5 << 20] {
+                for alignment in [None, Some(alignment), Some(alignment)] {
+                    let data = bytes(length);
+                    append(&mut file, &data, alignment).unwrap();
+                    expected.extend(data);
+                    assert!(fs::read(&path).unwrap() == expected, "after {length} bytes, aligned to {alignment:?}");
+                }
+            }
+            let has_direct = file.direct.is_some();
+            assert_eq!(has_direct, DirectFile::open(&file.file).is_some(), "no direct write was refused");
+            assert_eq!(file.finish().unwrap().metadata().unwrap().len(), expected.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_direct_append_that_fails_leaves_the_file_unchanged() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let mut file = WholeFile::create(&path).unwrap();
+        append(&mut file, &bytes(1000), None).unwrap();
+        // The whole pages cannot be written, because this descriptor is only for reading.
+        let direct = DirectFile { file: File::open(&path).unwrap(), alignment: PAGE };
+        file.direct = Some(direct);
+        assert!(append(&mut file, &bytes(10 * PAGE), Some(PAGE)).is_err());
+        assert_eq!((fs::read(&path).unwrap(), file.bytes()), (bytes(1000), 1000));
+        append(&mut file, &bytes(7), None).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [bytes(1000), bytes(7)].concat());
+    }
+
+    #[test]
+    fn what_the_file_system_refuses_goes_through_the_page_cache() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let mut file = WholeFile::create(&path).unwrap();
+        let Some(direct) = &mut file.direct else { return };
+        direct.alignment = 8; // less than any disk needs
+        append(&mut file, &bytes(1003), None).unwrap();
+        append(&mut file, &bytes(10 * PAGE), Some(8)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [bytes(1003), bytes(10 * PAGE)].concat());
+        assert!(file.direct.is_none());
+    }
+}
