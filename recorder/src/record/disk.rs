@@ -274,8 +274,9 @@ fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
     Ok((sender, thread))
 }
 
-/// Syncs the data of a file to the disk, and frees its pages in the page cache. Otherwise a long recording would fill
-/// the page cache and displace the pages of other programs.
+/// Syncs the data of a file to the disk, and frees its pages in the page cache. Otherwise a long recording through the
+/// page cache would displace the pages of other programs. Direct writes need the sync, too, for the disk's own cache
+/// and for the length of the file.
 fn store(file: &File) -> io::Result<()> {
     file.sync_data()?;
     let _ = fadvise(file, 0, None, Advice::DontNeed); // an error of this hint has no effect

@@ -2,7 +2,7 @@
 //!
 //! Records of small messages are copied into one buffer. The data of a large message stays in its publisher's memory or
 //! in a separate buffer; only the start of its record is in the common buffer. So a chunk is a list of parts for
-//! `writev`.
+//! `pwritev`, or for one copy.
 
 use super::encode::{self, HEADER_BYTES};
 use gantry::GenericSample;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// The compression of the chunks in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Compression {
-    /// No compression. Large messages are written directly from their publishers' memory.
+    /// No compression. Large messages stay in their publishers' memory until they are copied or written.
     #[default]
     None,
     /// LZ4, which is fast.

@@ -1,4 +1,4 @@
-//! Writing of MCAP files, without copying large messages.
+//! Writing of MCAP files. Large messages are copied once: into the page cache, or into a buffer for direct writes.
 
 mod aligned_buffer;
 mod bag_writer;
