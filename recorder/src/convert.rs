@@ -5,7 +5,7 @@ use crate::{
     progress::Progress,
     read::{Bag, BagFile, Filter, Message, Messages, type_name},
     topics::{Topic, Topics, lock},
-    write::{BagWriter, Body, Chunk, Compression, FileLimits},
+    write::{BagWriter, Body, Chunk, Compression, FileLimits, Route},
 };
 use clap::Args;
 use gantry_command::{
@@ -138,8 +138,8 @@ impl Arguments {
     }
 
     fn write(&self, bag: &mut BagWriter, chunk: Chunk) -> Result<()> {
-        let packed = self.compression.pack(chunk).context(|| "a chunk cannot be compressed".to_owned())?;
-        let written = bag.write(&packed)?;
+        let mut packed = self.compression.pack(chunk).context(|| "a chunk cannot be compressed".to_owned())?;
+        let written = bag.write(&mut packed, Route::PageCache)?;
         written.finished.map_or(Ok(()), |file| file.sync_data()).context(|| "a file cannot be stored".to_owned())
     }
 }

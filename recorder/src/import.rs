@@ -6,7 +6,7 @@
 use crate::{
     describe::{HASH_KEY, QOS_KEY, SCHEMA_ENCODING, files_of},
     topics::{Topic, Topics, lock},
-    write::{BagWriter, Body, Chunk, Compression, FileLimits},
+    write::{BagWriter, Body, Chunk, Compression, FileLimits, Route},
 };
 use gantry_command::{Context, Failure, Result, say};
 use mcap::{Channel, Schema, records::MessageHeader};
@@ -207,6 +207,6 @@ fn has_column(file: &Connection, table: &str, column: &str) -> Result<bool> {
 }
 
 fn write(bag: &mut BagWriter, chunk: Chunk) -> Result<()> {
-    let packed = Compression::None.pack(chunk).context(|| "a chunk cannot be made".to_owned())?;
-    bag.write(&packed).map(drop)
+    let mut packed = Compression::None.pack(chunk).context(|| "a chunk cannot be made".to_owned())?;
+    bag.write(&mut packed, Route::PageCache).map(drop)
 }

@@ -5,7 +5,7 @@
 
 use crate::{
     topics::lock,
-    write::{BagWriter, Chunk, Compression, FolderMetadata, Packed},
+    write::{BagWriter, Chunk, Compression, FolderMetadata, Packed, Route},
 };
 use gantry::Bell;
 use gantry_command::{Context, Result, say, spawn};
@@ -179,7 +179,8 @@ impl Writer {
             }
         };
         let packed = packed.context(|| "a chunk cannot be compressed".to_owned());
-        let written = packed.and_then(|packed| self.bag.write(&packed));
+        let route = self.route();
+        let written = packed.and_then(|mut packed| self.bag.write(&mut packed, route));
         match written {
             Ok(written) => {
                 if self.failure.take().is_some() {
@@ -196,6 +197,15 @@ impl Writer {
             }
         }
         self.done(bytes);
+    }
+
+    /// The route of the current chunk. While another chunk waits, the disk is too slow for the moment, and the page
+    /// cache takes the chunks.
+    fn route(&self) -> Route {
+        match self.state.queued_chunks.load(SeqCst) {
+            0..=1 => Route::Direct,
+            _ => Route::PageCache,
+        }
     }
 
     fn done(&self, bytes: u64) {
@@ -264,8 +274,9 @@ fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
     Ok((sender, thread))
 }
 
-/// Syncs the data of a file to the disk, and frees its pages in the page cache. Otherwise a long recording would fill
-/// the page cache and displace the pages of other programs.
+/// Syncs the data of a file to the disk, and frees its pages in the page cache. Otherwise a long recording through the
+/// page cache would displace the pages of other programs. Direct writes need the sync, too, for the disk's own cache
+/// and for the length of the file.
 fn store(file: &File) -> io::Result<()> {
     file.sync_data()?;
     let _ = fadvise(file, 0, None, Advice::DontNeed); // an error of this hint has no effect

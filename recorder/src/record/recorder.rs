@@ -1,9 +1,9 @@
 //! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! A large sample stays pinned in its publisher's memory until its chunk is written; other samples are copied at once.
-//! A publisher has at most two pinned samples, and while the disk is busy, pinned samples are copied after `PIN_TIME`.
-//! If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers' histories. There the
-//! oldest samples are overwritten, which is counted.
+//! A large sample stays pinned in its publisher's memory until its chunk is copied or written; other samples are copied
+//! at once. A publisher has at most two pinned samples, and while the disk is busy, pinned samples are copied after
+//! `PIN_TIME`. If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers'
+//! histories. There the oldest samples are overwritten, which is counted.
 //!
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
 
@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The smallest sample that is written directly from its publisher's memory, in bytes.
+/// The smallest sample that stays pinned until its chunk is written, in bytes.
 const MIN_PINNED_BYTES: usize = 32 << 10;
 /// The longest time for which samples stay pinned while the disk is busy.
 const PIN_TIME: Duration = Duration::from_millis(20);
@@ -75,8 +75,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder, which gets its sources from the mailbox. If `may_pin` is true, large samples are written
-    /// directly from their publishers' memory.
+    /// Creates a recorder, which gets its sources from the mailbox. If `may_pin` is true, large samples stay
+    /// pinned until their chunk is written.
     #[must_use]
     pub fn new(collector: Collector, mailbox: Mailbox, disk: Disk, may_pin: bool, max_cache_bytes: u64) -> Recorder {
         Recorder {

@@ -1,6 +1,9 @@
 //! The writer of a bag: a folder with files that are written one after the other, and rosbag2's `metadata.yaml`.
 
-use super::{Packed, file_writer::FileWriter};
+use super::{
+    Packed,
+    file_writer::{FileWriter, Route},
+};
 use crate::{
     describe::{BagMetadata, FileMetadata},
     topics::Topics,
@@ -87,9 +90,9 @@ impl BagWriter {
     ///
     /// # Errors
     /// An error of the operating system. The chunk is not in the bag then, and its messages are counted as unwritten.
-    pub fn write(&mut self, packed: &Packed) -> Result<Written> {
+    pub fn write(&mut self, packed: &mut Packed, route: Route) -> Result<Written> {
         let mut written = Written::default();
-        let result = self.try_write(packed, &mut written);
+        let result = self.try_write(packed, route, &mut written);
         for of_channel in packed.chunk().channels() {
             let Some(topic) = self.topics.get(of_channel.channel.id) else { continue };
             let (messages, bytes) = (of_channel.entries.len() as u64, of_channel.bytes);
@@ -112,7 +115,7 @@ impl BagWriter {
         }
     }
 
-    fn try_write(&mut self, packed: &Packed, written: &mut Written) -> Result<()> {
+    fn try_write(&mut self, packed: &mut Packed, route: Route, written: &mut Written) -> Result<()> {
         if self.is_full(packed) {
             written.finished = self.end_file()?;
         }
@@ -121,7 +124,7 @@ impl BagWriter {
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let what = format!("cannot write {}", file.path().display());
-        file.write_chunk(packed).context(|| what)
+        file.write_chunk(packed, route).context(|| what)
     }
 
     /// Whether the current file is full, so that the chunk must begin the next file.

@@ -2,7 +2,7 @@
 //!
 //! Records of small messages are copied into one buffer. The data of a large message stays in its publisher's memory or
 //! in a separate buffer; only the start of its record is in the common buffer. So a chunk is a list of parts for
-//! `writev`.
+//! `pwritev`, or for one copy.
 
 use super::encode::{self, HEADER_BYTES};
 use gantry::GenericSample;
@@ -100,6 +100,11 @@ impl Chunk {
             }
         }
         self.pins = 0;
+    }
+
+    /// Frees the records and releases the pins. The counts, the times and the channels remain.
+    pub fn release(&mut self) {
+        (self.buffer, self.parts, self.flushed, self.pins) = (Vec::new(), Vec::new(), 0, 0);
     }
 
     /// The number of samples in the chunk that are pinned.

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// The compression of the chunks in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Compression {
-    /// No compression. Large messages are written directly from their publishers' memory.
+    /// No compression. Large messages stay in their publishers' memory until they are copied or written.
     #[default]
     None,
     /// LZ4, which is fast.
@@ -89,6 +89,12 @@ impl Packed {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.start.record_bytes()
+    }
+
+    /// Frees the records and releases the pins of samples, because the records are copied. The counts remain.
+    pub(super) fn release(&mut self) {
+        self.compressed = None;
+        self.chunk.release();
     }
 
     pub(super) fn start(&self) -> &ChunkStart {

@@ -3,7 +3,7 @@
 //! If the process dies, all chunks in the file are complete, except one that was just being written. Disk space for the
 //! summary is reserved in advance, so that the file can be completed even if the disk is full.
 
-use super::{Packed, encode, whole_file::WholeFile};
+use super::{Packed, aligned_buffer::AlignedBuffer, encode, whole_file::WholeFile};
 use crate::describe::PROFILE;
 use mcap::{
     Channel, MAGIC,
@@ -23,10 +23,22 @@ const END_BYTES: u64 = 1 << 20;
 const COUNT_BYTES: usize = 10;
 const LIBRARY: &str = concat!("gantry-bag ", env!("CARGO_PKG_VERSION"));
 
+/// The way of a chunk to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Through the page cache: fast, even if the disk is slow, but with a page of memory for each page of the file.
+    PageCache,
+    /// Past the page cache, if the file system can and the chunk is large. This takes less CPU time, and waits for the
+    /// disk.
+    Direct,
+}
+
 /// A file that is being written.
 #[derive(Debug)]
 pub struct FileWriter {
     file: WholeFile,
+    /// The copy of a chunk that is written directly.
+    buffer: AlignedBuffer,
     path: PathBuf,
     /// The length of the lists of channels and chunks in the summary, in bytes.
     listed_bytes: u64,
@@ -44,6 +56,7 @@ impl FileWriter {
     pub fn create(path: &Path) -> io::Result<FileWriter> {
         let mut writer = FileWriter {
             file: WholeFile::create(path)?,
+            buffer: AlignedBuffer::default(),
             path: path.to_owned(),
             listed_bytes: 0,
             channels: BTreeMap::new(),
@@ -63,11 +76,12 @@ impl FileWriter {
     }
 
     /// Appends a chunk. First come the schemas and channels that the file does not have yet, then the chunk, then its
-    /// message indexes.
+    /// message indexes. A direct write is done from a copy, so the data of `packed`, with its pins, is released before
+    /// the disk has written it.
     ///
     /// # Errors
     /// An error of the operating system. The file is then unchanged.
-    pub fn write_chunk(&mut self, packed: &Packed) -> io::Result<()> {
+    pub fn write_chunk(&mut self, packed: &mut Packed, route: Route) -> io::Result<()> {
         let chunk = packed.chunk();
         let mut before = Vec::new();
         let mut new: Vec<Arc<Channel<'static>>> = Vec::new();
@@ -109,7 +123,17 @@ impl FileWriter {
             uncompressed_size: packed.start().uncompressed_bytes,
         };
         listed += length_of(|out| encode::chunk_index(out, &index));
-        self.append_listed(&mut slices, listed)?;
+        let bytes = WholeFile::bytes_of(&slices);
+        let listed_bytes = self.reserve(bytes, listed)?;
+        match self.file.direct_alignment(bytes).filter(|_| route == Route::Direct) {
+            Some(alignment) => {
+                let copy = self.buffer.copy(&slices, self.file.bytes(), alignment);
+                packed.release();
+                self.file.append_direct(copy)?;
+            }
+            None => self.file.append(&mut slices)?,
+        }
+        self.listed_bytes = listed_bytes;
         self.chunks.push(index);
         self.channels.extend(new.into_iter().map(|channel| (channel.id, channel)));
         self.count(packed);
@@ -204,11 +228,18 @@ impl FileWriter {
 
     /// Appends records, if the disk also has space for the `listed` bytes that they add to the summary.
     fn append_listed(&mut self, parts: &mut [IoSlice<'_>], listed: usize) -> io::Result<()> {
-        let (bytes, listed_bytes) = (WholeFile::bytes_of(parts), self.listed_bytes + listed as u64);
-        self.file.reserve(bytes + listed_bytes + END_BYTES)?;
+        let listed_bytes = self.reserve(WholeFile::bytes_of(parts), listed)?;
         self.file.append(parts)?;
         self.listed_bytes = listed_bytes;
         Ok(())
+    }
+
+    /// Reserves disk space for records of `bytes` bytes, and for the summary with their `listed` bytes. Returns the new
+    /// length of the lists in the summary.
+    fn reserve(&mut self, bytes: u64, listed: usize) -> io::Result<u64> {
+        let listed_bytes = self.listed_bytes + listed as u64;
+        self.file.reserve(bytes + listed_bytes + END_BYTES)?;
+        Ok(listed_bytes)
     }
 
     /// The length of the file.

@@ -1,24 +1,36 @@
 //! A file in which each append is either complete or has no effect.
+//!
+//! A large append may be *direct*: the disk reads its whole pages from the caller's memory, past the page cache. The
+//! bytes before the first and behind the last whole page are written through the page cache, so that no page is written
+//! in both ways at a time, and the length of the file is always exact.
 
+use super::direct_file::DirectFile;
 use rustix::{
-    fs::{FallocateFlags, fallocate},
-    io::Errno,
+    fs::{Advice, FallocateFlags, fadvise, fallocate},
+    io::{Errno, pwritev, retry_on_intr},
 };
 use std::{
     fs::{File, OpenOptions},
-    io::{self, IoSlice, Write},
-    os::unix::fs::MetadataExt,
+    io::{self, IoSlice},
+    num::NonZeroU64,
+    ops::RangeInclusive,
+    os::unix::fs::{FileExt, MetadataExt},
     path::Path,
 };
 
 /// The disk space that is reserved at a time, in bytes.
 const RESERVED_BYTES: u64 = 16 << 20;
+/// The lengths of direct appends. For a shorter append, the pages of the cache cost less than the wait for the disk. A
+/// longer append would need a long buffer.
+const DIRECT_BYTES: RangeInclusive<u64> = 256 << 10..=32 << 20;
 
 /// An open file. After a failed append, the file is truncated to its length before the append. Disk space is reserved
 /// in advance.
 #[derive(Debug)]
 pub struct WholeFile {
     file: File,
+    /// `None` if the file system has no direct writes.
+    direct: Option<DirectFile>,
     position: u64,
     /// The offset up to which disk space is reserved; `None` if the file system cannot reserve space.
     reserved: Option<u64>,
@@ -30,8 +42,9 @@ impl WholeFile {
     /// # Errors
     /// The file exists, or cannot be made.
     pub fn create(path: &Path) -> io::Result<WholeFile> {
-        let file = OpenOptions::new().read(true).append(true).create_new(true).open(path)?;
-        Ok(WholeFile { file, position: 0, reserved: Some(0), is_torn: false })
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let direct = DirectFile::open(&file);
+        Ok(WholeFile { file, direct, position: 0, reserved: Some(0), is_torn: false })
     }
 
     /// The total length of the parts of an append.
@@ -39,35 +52,89 @@ impl WholeFile {
         parts.iter().map(|part| part.len() as u64).sum()
     }
 
-    /// Appends the parts in their order.
+    /// The alignment of memory for a direct append of this number of bytes: a power of two. `None` if the file system
+    /// has no direct writes, or a direct write would cost more.
+    pub fn direct_alignment(&self, bytes: u64) -> Option<usize> {
+        let direct = self.direct.as_ref().filter(|_| DIRECT_BYTES.contains(&bytes));
+        direct.map(|direct| direct.alignment)
+    }
+
+    /// Appends the parts in their order, through the page cache.
     ///
     /// # Errors
     /// An error of the operating system. The file is then unchanged.
-    pub fn append(&mut self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+    pub fn append(&mut self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        self.mend()?;
         let bytes = WholeFile::bytes_of(parts);
+        let written = self.write_parts(parts);
+        self.complete(written, bytes)
+    }
+
+    /// Appends the bytes, the whole pages among them directly. The address of `bytes` must have the same remainder as
+    /// the length of the file when divided by the alignment; otherwise the append is not direct.
+    ///
+    /// # Errors
+    /// The same errors as [`WholeFile::append`].
+    pub fn append_direct(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.mend()?;
+        let written = self.write_direct(bytes);
+        self.complete(written, bytes.len() as u64)
+    }
+
+    fn write_parts(&self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let mut offset = self.position;
+        while !parts.is_empty() {
+            let count = retry_on_intr(|| pwritev(&self.file, parts, offset))?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            offset += count as u64;
+            IoSlice::advance_slices(&mut parts, count);
+        }
+        Ok(())
+    }
+
+    fn write_direct(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(direct) = &self.direct else { return self.file.write_all_at(bytes, self.position) };
+        let page = direct.alignment as u64;
+        let start = self.position.next_multiple_of(page);
+        let (head, rest) = bytes.split_at(bytes.len().min((start - self.position) as usize));
+        let (middle, tail) = rest.split_at(rest.len() - rest.len() % direct.alignment);
+        self.file.write_all_at(head, self.position)?;
+        if !head.is_empty() {
+            // Starts the writing of the page that ends before the direct write. Without this, the page would wait for
+            // the next sync, and a loss of power would leave a hole before later data.
+            let _ = fadvise(&self.file, start - page, NonZeroU64::new(page), Advice::DontNeed);
+        }
+        let written = direct.write(middle, start)?;
+        if written < middle.len() {
+            self.direct = None;
+            self.file.write_all_at(&middle[written..], start + written as u64)?;
+        }
+        self.file.write_all_at(tail, start + middle.len() as u64)
+    }
+
+    /// Truncates the file if bytes of a failed append are in it.
+    fn mend(&mut self) -> io::Result<()> {
         if self.is_torn {
             self.file.set_len(self.position)?;
             self.is_torn = false;
         }
-        while !parts.is_empty() {
-            let written = match (&self.file).write_vectored(parts) {
-                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                result => result,
-            };
-            match written {
-                Ok(count) => IoSlice::advance_slices(&mut parts, count),
-                Err(error) => {
-                    // If the file cannot be truncated, the next append truncates it first. Otherwise the offsets of
-                    // later records would be wrong.
-                    self.is_torn = self.file.set_len(self.position).is_err();
-                    self.reserved = self.reserved.map(|_| self.position);
-                    return Err(error);
-                }
+        Ok(())
+    }
+
+    /// Ends an append: advances the position or, after an error, truncates the file.
+    fn complete(&mut self, written: io::Result<()>, bytes: u64) -> io::Result<()> {
+        match written {
+            Ok(()) => self.position += bytes,
+            Err(_) => {
+                // If the file cannot be truncated, the next append truncates it first. Otherwise the offsets of later
+                // records would be wrong.
+                self.is_torn = self.file.set_len(self.position).is_err();
+                self.reserved = self.reserved.map(|_| self.position);
             }
         }
-        self.position += bytes;
-        Ok(())
+        written
     }
 
     /// Reserves disk space for `bytes` more bytes.
@@ -121,5 +188,80 @@ impl WholeFile {
     /// An error of the operating system.
     pub fn handle(&self) -> io::Result<File> {
         self.file.try_clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::aligned_buffer::AlignedBuffer, *};
+    use std::fs;
+
+    const PAGE: usize = 4096;
+
+    fn bytes(length: usize) -> Vec<u8> {
+        (0..length).map(|byte| (byte / 3 % 251) as u8).collect()
+    }
+
+    /// Appends two parts; directly if `alignment` is given.
+    fn append(file: &mut WholeFile, data: &[u8], alignment: Option<usize>) -> io::Result<()> {
+        let (start, end) = data.split_at(data.len() / 3);
+        let mut parts = [IoSlice::new(start), IoSlice::new(end)];
+        file.reserve(data.len() as u64)?;
+        match alignment {
+            Some(alignment) => file.append_direct(AlignedBuffer::default().copy(&parts, file.bytes(), alignment)),
+            None => file.append(&mut parts),
+        }
+    }
+
+    #[test]
+    fn appends_of_any_length_leave_their_bytes() {
+        // The second file system is in memory, and has no direct writes.
+        for parent in [std::env::temp_dir(), "/dev/shm".into()] {
+            let directory = tempfile::tempdir_in(parent).unwrap();
+            let path = directory.path().join("file");
+            let mut file = WholeFile::create(&path).unwrap();
+            let alignment = file.direct.as_ref().map_or(PAGE, |direct| direct.alignment);
+            let mut expected = Vec::new();
+            let large = 1 << 18;
+            for length in [1, 2 * PAGE - 1, 3, PAGE - 3, large, large + 1, large - 1, 1, large + PAGE / 2, 9, 5 << 20] {
+                for alignment in [None, Some(alignment), Some(alignment)] {
+                    let data = bytes(length);
+                    append(&mut file, &data, alignment).unwrap();
+                    expected.extend(data);
+                    assert!(fs::read(&path).unwrap() == expected, "after {length} bytes, aligned to {alignment:?}");
+                }
+            }
+            let has_direct = file.direct.is_some();
+            assert_eq!(has_direct, DirectFile::open(&file.file).is_some(), "no direct write was refused");
+            assert_eq!(file.finish().unwrap().metadata().unwrap().len(), expected.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_direct_append_that_fails_leaves_the_file_unchanged() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let mut file = WholeFile::create(&path).unwrap();
+        append(&mut file, &bytes(1000), None).unwrap();
+        // The whole pages cannot be written, because this descriptor is only for reading.
+        let direct = DirectFile { file: File::open(&path).unwrap(), alignment: PAGE };
+        file.direct = Some(direct);
+        assert!(append(&mut file, &bytes(10 * PAGE), Some(PAGE)).is_err());
+        assert_eq!((fs::read(&path).unwrap(), file.bytes()), (bytes(1000), 1000));
+        append(&mut file, &bytes(7), None).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [bytes(1000), bytes(7)].concat());
+    }
+
+    #[test]
+    fn what_the_file_system_refuses_goes_through_the_page_cache() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let mut file = WholeFile::create(&path).unwrap();
+        let Some(direct) = &mut file.direct else { return };
+        direct.alignment = 8; // less than any disk needs
+        append(&mut file, &bytes(1003), None).unwrap();
+        append(&mut file, &bytes(10 * PAGE), Some(8)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [bytes(1003), bytes(10 * PAGE)].concat());
+        assert!(file.direct.is_none());
     }
 }

@@ -1,15 +1,14 @@
 //! Tests of the recorder and its files in case of faults: a kill at any time, a full disk, a removed file.
 
-use crate::support::*;
+use crate::{small_disk::*, support::*};
 use gantry::Qos;
 use gantry_bag::read::{BagFile, Filter, Messages};
 use std::{
     collections::BTreeMap,
     fs,
-    io::Write,
     ops::ControlFlow,
     os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -19,6 +18,7 @@ tests!(
     a_killed_recorder_leaves_whole_messages,
     a_file_that_ends_within_its_indexes_has_every_message,
     a_full_disk_costs_counted_messages_and_leaves_a_complete_file,
+    a_full_disk_with_direct_writes_does_so_too,
     a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room,
     a_limit_of_the_file_size_costs_counted_messages,
     a_closed_output_leaves_a_complete_bag,
@@ -56,7 +56,7 @@ fn a_killed_recorder_leaves_whole_messages() {
 /// Kills a recorder after a random time. In each fifth round, waits first until the file has all messages that were
 /// published. Returns the age of the oldest missing message at the kill.
 fn kill_one(node: &gantry::Node, round: u64) -> Duration {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let compression = ["none", "lz4", "zstd"][(round % 4).min(2) as usize];
     let arguments = ["record", "--all", "-o", text(&bag), "--compression", compression];
@@ -108,7 +108,7 @@ fn kill_one(node: &gantry::Node, round: u64) -> Duration {
 
 /// Tests a crash while the message indexes after a chunk are written, so that only some channels have an index.
 fn a_file_that_ends_within_its_indexes_has_every_message() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut recorder = start(&mut command(27, &["record", "--all", "-o", text(&bag)]));
     recorder.error_with("recording");
@@ -164,40 +164,10 @@ fn check_full(bag: &Path, summary: &str, published: u64) {
     assert!(metadata.contains(&format!("\"gantry_drops /camera\": \"{dropped}\"")), "{metadata}");
 }
 
-/// Starts a recorder whose folder is on a disk of 8 MiB. At the end, the folder is copied to `bag`. Also returns the
-/// path of the disk.
-fn start_on_small_disk(domain_id: u32, directory: &Path, bag: &Path) -> (Running, PathBuf) {
-    let small = directory.join("small");
-    fs::create_dir(&small).unwrap();
-    if let Some(why) = test_support::why_no_small_tmpfs(&small) {
-        test_support::ignore(why);
-    }
-    let script =
-        "mount -t tmpfs -o size=8m tmpfs \"$1\"; \"$2\" record --all --json --domain-id $4 -o \"$1/bag\" & child=$!
-                  trap 'kill -INT $child' INT; wait $child; wait $child; cp -r \"$1/bag\" \"$3\"";
-    let mut recorder = Command::new("unshare");
-    if !rustix::process::geteuid().is_root() {
-        recorder.args(["--user", "--map-root-user"]);
-    }
-    recorder.args(["--mount", "sh", "-c", script, "sh"]);
-    let domain = domain_id.to_string();
-    let recorder = start(recorder.args([text(&small), env!("CARGO_BIN_EXE_gantry-bag"), text(bag), &domain]));
-    let seen_by_it = PathBuf::from(format!("/proc/{}/root{}", recorder.peer.child.id(), text(&small)));
-    (recorder, seen_by_it)
-}
-
-/// Writes a file that fills the disk.
-fn fill_disk(path: &Path) {
-    let mut file = fs::File::create(path).unwrap();
-    for bytes in [1 << 16, 1 << 12, 1] {
-        while file.write_all(&vec![1; bytes]).is_ok() {}
-    }
-}
-
 fn a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
-    let (mut recorder, disk) = start_on_small_disk(25, directory.path(), &bag);
+    let (mut recorder, disk) = start_on_small_disk(IN_MEMORY, 25, directory.path(), &bag);
     recorder.error_with("recording");
     fill_disk(&disk.join("filler"));
     let node = node_in(25, "camera");
@@ -213,17 +183,26 @@ fn a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room() {
 }
 
 fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
-    let directory = tempfile::tempdir().unwrap();
+    fill_small_disk(IN_MEMORY, 21);
+}
+
+fn a_full_disk_with_direct_writes_does_so_too() {
+    fill_small_disk(WITH_DIRECT_WRITES, 28);
+}
+
+fn fill_small_disk(mount: &str, domain_id: u32) {
+    let directory = directory();
     let bag = directory.path().join("bag");
-    let (mut recorder, disk) = start_on_small_disk(21, directory.path(), &bag);
+    let (mut recorder, disk) = start_on_small_disk(mount, domain_id, directory.path(), &bag);
     // Although the disk is full, the file can be completed, because the recorder has reserved space for its end.
-    let published = record_until(21, &mut recorder, "No space left on device", || fill_disk(&disk.join("filler")));
+    let fill = || fill_disk(&disk.join("filler"));
+    let published = record_until(domain_id, &mut recorder, "No space left on device", fill);
     let (summary, _) = recorder.interrupt();
     check_full(&bag, &summary, published);
 }
 
 fn a_limit_of_the_file_size_costs_counted_messages() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut recorder = Command::new("bash");
     recorder.args(["-c", "ulimit -f 8192; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_gantry-bag")]);
@@ -234,7 +213,7 @@ fn a_limit_of_the_file_size_costs_counted_messages() {
 }
 
 fn a_closed_output_leaves_a_complete_bag() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut piped = Command::new("sh");
     piped.args(["-c", "\"$@\" | head -1", "sh", env!("CARGO_BIN_EXE_gantry-bag")]);
@@ -251,7 +230,7 @@ fn a_closed_output_leaves_a_complete_bag() {
 }
 
 fn a_removed_file_is_said_and_the_next_one_has_the_rest() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut recorder = start(&mut command(23, &["record", "--all", "-o", text(&bag)]));
     recorder.error_with("recording");
@@ -270,7 +249,7 @@ fn a_removed_file_is_said_and_the_next_one_has_the_rest() {
 }
 
 fn folders_that_cannot_be_made_are_said() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let exists = run(&mut command(24, &["record", "--all", "-o", text(directory.path())]));
     assert_eq!(exists.code, Some(1));
     assert!(exists.err.contains("exists already; give another folder with --output"), "{}", exists.err);

@@ -10,6 +10,7 @@ mod faults;
 mod play;
 mod readers;
 mod record;
+mod small_disk;
 mod snapshot;
 mod support;
 

@@ -6,7 +6,7 @@ use gantry::{GenericSubscription, Node, Qos};
 use gantry_bag::{
     describe::{channel, qos_profiles},
     topics::Topics,
-    write::{BagWriter, Body, Chunk, Compression, FileLimits},
+    write::{BagWriter, Body, Chunk, Compression, FileLimits, Route},
 };
 use mcap::{MessageStream, records::MessageHeader};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -50,7 +50,7 @@ pub fn write_bag(folder: &Path, topics: &[(&str, Qos, &[u64])]) {
         let header = MessageHeader { channel_id: 0, sequence: number as u32, log_time, publish_time: log_time };
         chunk.push(&channel, header, Body::Copied(&gantry::ENCAPSULATION, &message(number, 40)));
     }
-    bag.write(&Compression::None.pack(chunk).unwrap()).unwrap();
+    bag.write(&mut Compression::None.pack(chunk).unwrap(), Route::PageCache).unwrap();
     bag.finish().unwrap();
 }
 

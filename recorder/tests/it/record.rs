@@ -6,15 +6,25 @@ use gantry_bag::{
     describe::{message_type, qos_profiles},
     read::BagFile,
 };
-use rustix::process::{Signal, kill_process};
-use std::{collections::BTreeMap, fs};
+use rustix::{
+    fs::{AtFlags, CWD, StatxFlags, statx},
+    process::{Signal, kill_process},
+};
+use std::{
+    collections::BTreeMap,
+    fs,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 tests!(
     every_message_is_there_in_order,
     compressed_messages_are_there_in_order,
     late_topics_are_recorded_with_their_qos,
     files_are_split_by_size,
+    large_messages_do_not_fill_the_page_cache,
     a_publisher_with_little_memory_goes_on,
+    each_sample_wakes_a_recorder_that_has_lost_one,
     a_drop_is_counted_once_if_a_topic_has_two_sources,
     a_sample_that_one_source_lost_comes_by_the_other,
 );
@@ -52,7 +62,7 @@ fn check(path: &std::path::Path, published: &BTreeMap<String, u64>) {
 }
 
 fn every_message_is_there_in_order() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut recorder = start(&mut command(1, &["record", "--all", "-o", text(&bag), "--json"]));
     recorder.error_with("recording");
@@ -67,7 +77,7 @@ fn every_message_is_there_in_order() {
 
 fn compressed_messages_are_there_in_order() {
     for (domain_id, compression) in [(2, "lz4"), (3, "zstd")] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = directory();
         let bag = directory.path().join("bag");
         let arguments = ["record", "-e", "^/topic_", "-o", text(&bag), "--compression", compression];
         let mut recorder = start(&mut command(domain_id, &arguments));
@@ -80,7 +90,7 @@ fn compressed_messages_are_there_in_order() {
 }
 
 fn late_topics_are_recorded_with_their_qos() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut recorder = start(&mut command(4, &["record", "/late", "/latched", "-o", text(&bag)]));
     recorder.error_with("/late has no publisher yet");
@@ -108,7 +118,7 @@ fn late_topics_are_recorded_with_their_qos() {
 }
 
 fn files_are_split_by_size() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut recorder = start(&mut command(5, &["record", "/camera", "-o", text(&bag), "-b", "2M"]));
     recorder.error_with("recording");
@@ -126,8 +136,32 @@ fn files_are_split_by_size() {
     assert!(metadata.contains("message_count: 50") && metadata.contains("path: \"bag_7.mcap\""), "{metadata}");
 }
 
+fn large_messages_do_not_fill_the_page_cache() {
+    const MESSAGE_BYTES: usize = 4_000_000;
+    let directory = directory();
+    let file = directory.path().join("file");
+    fs::write(&file, "").unwrap();
+    if statx(CWD, &file, AtFlags::empty(), StatxFlags::DIOALIGN).map_or(0, |about| about.stx_dio_offset_align) == 0 {
+        test_support::ignore("this file system has no direct writes");
+    }
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(8, &["record", "/camera", "-o", text(&bag)]));
+    recorder.error_with("recording");
+    let node = node_in(8, "camera");
+    let mut camera = Talker::new(&node, "/camera", Qos::default());
+    camera.wait();
+    camera.publish(MESSAGE_BYTES);
+    let path = bag.join("bag_0.mcap");
+    let bytes = || fs::metadata(&path).map_or(0, |about| about.len());
+    eventually("the message is in the file", || bytes() > MESSAGE_BYTES as u64);
+    let cached = run(Command::new("fincore").args(["-b", "-n", "-o", "RES", text(&path)])).out;
+    assert!(cached.trim().parse::<usize>().unwrap() < MESSAGE_BYTES / 10, "{cached} bytes are in the page cache");
+    recorder.interrupt();
+    assert_eq!(numbers(&path), BTreeMap::from([("/camera".into(), vec![0])]));
+}
+
 fn a_publisher_with_little_memory_goes_on() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let mut recorder = start(&mut command(6, &["record", "/camera", "-o", text(&bag), "--json"]));
     recorder.error_with("recording");
@@ -148,11 +182,46 @@ fn a_publisher_with_little_memory_goes_on() {
     assert!(numbers.is_sorted() && numbers.last() == Some(&199), "{numbers:?}");
 }
 
+/// As long as samples arrive and none is lost, the recorder sleeps for some time between two rounds of takes. After a
+/// loss it waits for the bell, a futex, instead.
+fn each_sample_wakes_a_recorder_that_has_lost_one() {
+    let directory = directory();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(10, &["record", "/imu", "-o", text(&bag)]));
+    recorder.error_with("recording");
+    let node = node_in(10, "imu");
+    let options = PublisherOptions { max_kept_samples: 1, ..PublisherOptions::default() };
+    let publisher =
+        node.create_generic_publisher_with_options("/imu", numbered(), Qos::default().keep_last(1), options).unwrap();
+    let mut imu = Talker { publisher, next: 0 };
+    imu.wait();
+    let state = format!("/proc/{}/wchan", recorder.peer.child.id());
+    let waits_in = |function: &str| fs::read_to_string(&state).is_ok_and(|found| found.contains(function));
+    kill_process(recorder.peer.pid(), Signal::STOP).unwrap();
+    eventually("the recorder is stopped", || {
+        fs::read_to_string(state.replace("wchan", "stat")).unwrap().contains(") T ")
+    });
+    if !waits_in("signal_stop") {
+        test_support::ignore("this kernel does not say where a thread waits");
+    }
+    (0..100).for_each(|_| imu.publish(40));
+    kill_process(recorder.peer.pid(), Signal::CONT).unwrap();
+    let mut published = Instant::now();
+    eventually("the recorder waits for the bell", || {
+        if published.elapsed() > Duration::from_millis(20) {
+            imu.publish(40);
+            published = Instant::now();
+        }
+        waits_in("futex")
+    });
+    recorder.interrupt();
+}
+
 /// The topic has a latched publisher and a VOLATILE one, so the recorder has two subscriptions. Both miss the messages
 /// that are published while the recorder is stopped.
 fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
     const LATCHED: u64 = 3000;
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let node = node_in(7, "talkers");
     let mut latched = Talker::new(&node, "/map", Qos::default().keep_last(3).transient_local());
@@ -176,7 +245,7 @@ fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
 /// one.
 fn a_sample_that_one_source_lost_comes_by_the_other() {
     const KEPT: u64 = 3000;
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let node = node_in(9, "talkers");
     let mut latched = Talker::new(&node, "/map", Qos::default().keep_last(KEPT as u32).transient_local());

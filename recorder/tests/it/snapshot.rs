@@ -13,7 +13,7 @@ tests!(
 );
 
 fn a_request_writes_what_came_before_it() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let arguments = ["record", "--all", "--snapshot", "--before", "3600", "-o", text(&bag)];
     let mut recorder = start(&mut command(70, &arguments));
@@ -40,7 +40,7 @@ fn a_request_writes_what_came_before_it() {
 }
 
 fn a_signal_writes_what_comes_after_it_too() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let arguments = ["record", "--all", "--snapshot", "--before", "3600", "--after", "3600", "-o", text(&bag)];
     let mut recorder = start(&mut command(71, &arguments));
@@ -57,7 +57,7 @@ fn a_signal_writes_what_comes_after_it_too() {
 }
 
 fn the_memory_is_bounded_and_the_shorter_time_is_said() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = directory();
     let bag = directory.path().join("bag");
     let arguments = ["record", "--all", "--snapshot", "--before", "3600", "--max-cache-size", "10M", "-o", text(&bag)];
     let mut recorder = start(&mut command(72, &arguments));

@@ -11,10 +11,17 @@ use std::{
     sync::mpsc::Receiver,
     time::Instant,
 };
+use tempfile::TempDir;
 pub use test_support::{PATIENCE, Peer, eventually, tests};
 
 /// The number of bytes of a message besides its data: the number, the checksum and the length of the data.
 pub const LEAST_BYTES: usize = 20;
+
+/// Makes a folder beside the built programs, and not in the folder for temporary files. There is a disk in most cases,
+/// so that chunks are written past the page cache.
+pub fn directory() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
 
 /// The result of a run of the program.
 pub struct Run {

@@ -1,0 +1,63 @@
+//! A second open file description of a file, with `O_DIRECT`: the disk reads the data of a write from the caller's
+//! memory, and the page cache is not involved.
+
+use rustix::{
+    fs::{AtFlags, OFlags, StatxFlags, statx},
+    io::Errno,
+    param::page_size,
+};
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::{
+        fd::AsRawFd,
+        unix::fs::{FileExt, OpenOptionsExt},
+    },
+};
+
+/// A file whose writes begin and end at multiples of `alignment`, in memory and in the file.
+#[derive(Debug)]
+pub struct DirectFile {
+    pub(super) file: File,
+    pub(super) alignment: usize,
+}
+
+impl DirectFile {
+    /// Opens the file again. Returns `None` if the file system has no direct writes, or if the kernel does not report
+    /// their alignment (before Linux 6.1). Some file systems accept `O_DIRECT` but write through the page cache, such
+    /// as tmpfs; they report no alignment.
+    pub fn open(file: &File) -> Option<DirectFile> {
+        let about = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+        let is_reported = StatxFlags::from_bits_retain(about.stx_mask).contains(StatxFlags::DIOALIGN);
+        if !is_reported || about.stx_dio_offset_align == 0 {
+            return None;
+        }
+        // A direct write never shares a page of the page cache with another write. Otherwise the kernel would have to
+        // write that page to the disk first.
+        let alignment = page_size().max(about.stx_dio_offset_align as usize).max(about.stx_dio_mem_align as usize);
+        let mut options = OpenOptions::new();
+        options.write(true).custom_flags(OFlags::DIRECT.bits().cast_signed());
+        // The path may name another file by now, so the file is opened through its descriptor.
+        let file = options.open(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
+        Some(DirectFile { file, alignment })
+    }
+
+    /// Writes the bytes at the offset. Returns the number of written bytes, which is smaller if the file system refuses
+    /// direct writes, or at a limit of the file's size.
+    ///
+    /// # Errors
+    /// Another error of the operating system.
+    pub fn write(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let mut written = 0;
+        while written < bytes.len() && written.is_multiple_of(self.alignment) {
+            match self.file.write_at(&bytes[written..], offset + written as u64) {
+                Ok(0) => break,
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(written)
+    }
+}
