@@ -35,8 +35,13 @@ class Ratio:
         """The median and its interval, such as `0.475 [0.300, 0.739]`; a single round has no interval."""
         if len(self.values) == 1:
             return [(self.values[0], fixed(3))]
+        middle, low, high = ((value, fixed(3)) for value in self.numbers())
+        return [middle, " [", low, ", ", high, "]"]
+
+    def numbers(self):
+        """The median and the two ends of its interval."""
         low, high, _ = interval(self.values)
-        return [(median(self.values), fixed(3)), " [", (low, fixed(3)), ", ", (high, fixed(3)), "]"]
+        return median(self.values), low, high
 
     def finding(self):
         """Returns `better` if the base is smaller and the interval does not contain 1."""

@@ -1,7 +1,10 @@
-"""The table "What it costs" of README.md. It quotes the published tables of contestants whose subscriptions block."""
+"""The table "What it costs" of README.md, and the ratios in the text below it. Both quote the published tables of
+contestants whose subscriptions block."""
+
+import re
 
 from ledger import Checked
-from figures import median, span
+from figures import Ratio, fixed, median, span
 from tables import markdown
 
 TITLE = "What it costs"
@@ -14,6 +17,10 @@ ROWS = {
     "Cyclone DDS": "cyclonedds-listener:best", "Fast DDS": "fastdds-listener:best", "Zenoh": "zenoh-callback:best",
     "rclcpp": "rclcpp:best",
 }
+# The sentence with the ratios of Gantry to the closest middleware, and the name of that middleware in the table.
+CLOSEST = re.compile(
+    r"The closest is (?P<name>[^:]+): Gantry takes (?P<large>[\d.]+) times its time\s+with 4 MB \[(?P<large_low>[\d.]+) to "
+    r"(?P<large_high>[\d.]+)\], (?P<small>[\d.]+) with 256 bytes \[(?P<small_low>[\d.]+) to (?P<small_high>[\d.]+)\]")
 
 
 def micros(ns):
@@ -29,6 +36,29 @@ def mib(kib):
 def lost(runs, has_sum):
     """The number of messages that all runs lost; in the first row, also the number that they sent."""
     return f"{sum(run.lost() for run in runs):,}" + (f" of {sum(run.sum('sent') for run in runs):,}" if has_sum else "")
+
+
+def name_of(cell):
+    """The name of a row's middleware, without its version; None if no contestant is known for it."""
+    return next((known for known in ROWS if cell.startswith(known)), None)
+
+
+def check_closest(check, text, large, small):
+    """Checks the sentence on the middleware with the largest ratios, as long as it is the same in both cases."""
+    sentence = CLOSEST.search(text)
+    if sentence is None:
+        return check.fail(None, "the text below has no sentence on the closest middleware")
+    for size, case in (("large", large), ("small", small)):
+        base = case[ROWS["Gantry"]].latency
+        ratios = {name: Ratio(base, case[ROWS[name]].latency) for name in ROWS if name != "Gantry"}
+        closest = max(ratios, key=lambda name: median(ratios[name].values))
+        if closest != sentence["name"]:
+            check.fail(None, f"the text below names {sentence['name']} as the closest, but for the {size} messages it is {closest}")
+        ratio = ratios[sentence["name"]]
+        published = [sentence[size], sentence[f"{size}_low"], sentence[f"{size}_high"]]
+        found = [fixed(2)(value) for value in ratio.numbers()]
+        if published != found:
+            check.fail(None, f"the text below has the ratios {published} to {sentence['name']}, recomputed {found}")
 
 
 class FrontPage:
@@ -58,8 +88,13 @@ def check(ledger, file, cases):
         raise ValueError(f"{file} has no table under `{TITLE}`: tools/recompute/readme.py names it")
     check = Checked(ledger, table)
     large, small = cases["4MB"], cases["256B"]
+    check_closest(check, file.read_text(), large, small)
+    names = [cells[0] for cells in table.rows]
+    for known in ROWS:
+        if not any(name_of(name) == known for name in names):
+            check.fail(None, f"it lacks {known}, which was measured")
     for row, (name, *_) in enumerate(table.rows):
-        known = next((known for known in ROWS if name.startswith(known)), None)
+        known = name_of(name)
         if known is None:
             check.fail(row, "tools/recompute/readme.py does not name the contestant of this row")
             continue
