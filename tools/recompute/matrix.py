@@ -29,7 +29,7 @@ METHODS = {'Non-"zero-copy"': False, '"zero-copy"': True}
 
 
 def is_one(table):
-    """True if `table` is such a table."""
+    """True if `table` is a table of a sweep."""
     return table.header[0] == "contestant" and any(name in FIGURES for name in table.header) and "path" not in table.header
 
 

@@ -13,7 +13,7 @@ COSTS, RATIOS = "CPU time, memory and throughput", "Ratios of "
 
 
 def is_one(tables):
-    """True if a document has such tables."""
+    """True if `compare middlewares` wrote these tables."""
     return any(table.title.endswith(COSTS) or table.title.startswith(RATIOS) for table in tables)
 
 

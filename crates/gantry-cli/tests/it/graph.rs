@@ -171,10 +171,10 @@ fn each_pair_is_explained_in_a_sentence() {
 }
 
 fn a_warning_into_a_closed_pipe_ends_no_command() {
-    let _twins = [(); 2].map(|()| node_in(10, "twin"));
+    let _twins = [(); 2].map(|()| node_in(13, "twin"));
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let run = run(command(10, &["node", "list"]).stderr(writer));
+    let run = run(command(13, &["node", "list"]).stderr(writer));
     assert_eq!((run.code, &*run.out), (Some(0), "/twin\n/twin\n"));
 }
 

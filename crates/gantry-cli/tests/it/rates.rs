@@ -225,13 +225,13 @@ fn a_misspelt_topic_without_a_subscription_is_corrected() {
 }
 
 fn a_topic_that_is_published_with_another_type_is_an_error_at_once() {
-    let node = node_in(51, "lidar");
+    let node = node_in(53, "lidar");
     let _points = node.create_publisher::<PoseStamped>("points", Qos::default()).unwrap();
-    let error = fails(51, &["topic", "pub", "--times", "2", "/points", "std_msgs/msg/Int32"]);
+    let error = fails(53, &["topic", "pub", "--times", "2", "/points", "std_msgs/msg/Int32"]);
     assert!(error.starts_with("topic /points: /lidar in ") && error.lines().count() == 1, "{error}");
     assert!(error.contains("publishes geometry_msgs/msg/PoseStamped, and this command std_msgs/msg/Int32"), "{error}");
     // Without the option to wait, the command publishes, and prints a warning.
-    let mut run = start(51, &["topic", "pub", "/points", "std_msgs/msg/Int32"]);
+    let mut run = start(53, &["topic", "pub", "/points", "std_msgs/msg/Int32"]);
     assert!(run.error_line().starts_with("WARNING: topic /points: /lidar in "));
     run.interrupt();
 }

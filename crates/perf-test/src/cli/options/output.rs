@@ -58,7 +58,7 @@ pub struct OutputOptions {
     /// Example: --full-logfile run1.full.json
     #[arg(long, value_name = "FILE")]
     pub full_logfile: Option<PathBuf>,
-    /// Draws the run as an SVG beside Gantry's own log, and writes this log
+    /// Writes Gantry's own log, and draws the run as an SVG in the same folder
     ///
     /// Example: -l run1.csv --plot
     #[arg(long)]
