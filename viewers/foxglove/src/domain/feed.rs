@@ -3,10 +3,10 @@
 //! The subscription is BEST_EFFORT and KEEP_LAST, so no publisher waits for it. It holds only one sample at a time:
 //! while it copies the sample, or while it is paused.
 //!
-//! The feed is *paused* while all its viewers are stalled ([`Outbox::is_stalled`](crate::outbox::Outbox::is_stalled)). It
-//! then copies nothing, and does not wait on its subscription, so that a publisher makes no system call to wake it. It
-//! looks at its viewers from time to time, holds the newest sample, and counts the older ones as dropped. When a viewer
-//! is no longer stalled, all viewers get the newest sample, also a viewer that came during the pause.
+//! The feed is *paused* while all its viewers are stalled ([`is_stalled`](crate::outbox::Outbox::is_stalled)). A paused
+//! feed copies nothing, and does not wait on its subscription, so that publishers make no system call to wake it. The
+//! feed looks at its viewers from time to time, holds the newest sample, and counts the older ones as dropped. When a
+//! viewer is no longer stalled, all viewers get the newest sample, also a viewer that came during the pause.
 
 use crate::{
     lock::lock,

@@ -1,5 +1,5 @@
-//! Tests of feeds whose viewers are stalled. Most of these tests have the feed in their own process, and play the thread
-//! that writes to the viewer's socket: so they choose when the viewer reads.
+//! Tests of feeds whose viewers are stalled. Most of these tests have the feed in their own process, and play the
+//! thread that writes to the viewer's socket: so they choose when the viewer reads.
 
 use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;
@@ -96,8 +96,8 @@ fn a_feed_does_not_wait_for_messages_while_its_viewers_are_stalled() {
     eventually("the feed has found that its viewer is stalled", || !world.has_sleepers());
     for _ in 0..5 {
         world.publish(30);
-        // The feed holds the newest message. It skips all older ones, also those that left the history meanwhile, and the
-        // skipped ones displace the messages in the outbox.
+        // The feed holds the newest message. It skips all older ones, also those that left the history meanwhile, and
+        // the skipped ones displace the messages in the outbox.
         eventually("all other messages are dropped", || dropped(&viewer) == world.published - 1);
         assert!(!world.has_sleepers(), "the publisher must wake the feed");
     }
