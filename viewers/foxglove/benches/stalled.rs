@@ -22,7 +22,7 @@ use tungstenite::{Message, client::IntoClientRequest, http::HeaderValue};
 const DOMAIN: u32 = 202;
 const IMAGE_BYTES: usize = 1920 * 1080 * 3;
 const PERIOD: Duration = Duration::from_nanos(1_000_000_000 / 60);
-/// The images before the first timed one. After them, the sockets and the queue of a viewer that reads nothing are full.
+/// The images before the first timed one. They fill the sockets and the queue of a viewer that reads nothing.
 const FIRST_IMAGES: usize = 120;
 const SERVER: &str = env!("CARGO_BIN_EXE_gantry-foxglove");
 
@@ -70,12 +70,12 @@ fn main() {
             turns.push(turn);
         }
     }
-    println!(
+    eprintln!(
         "Loan and publish of a 1080p image at 60 Hz, {rounds} rounds of {seconds} s each, medians of the rounds (and \
          their ranges):"
     );
     for (what, .., turns) in &rows {
-        println!("{what}: {}", summary(turns));
+        eprintln!("{what}: {}", summary(turns));
     }
 }
 
