@@ -4,7 +4,8 @@
 //! - The server subscribes to a topic only while a viewer subscribes to it.
 //! - No publisher waits for a viewer. Each viewer has an outbox with a bounded number of bytes: when it is full, its
 //!   oldest messages are dropped and counted.
-//! - A message is copied once out of shared memory, however many viewers there are.
+//! - A message is copied at most once out of shared memory, however many viewers there are; not at all while all
+//!   viewers are stalled.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // printing panics if standard error is a closed pipe

@@ -4,6 +4,9 @@
 //! are bounded: when they exceed the bound, the oldest message of the subscription that has most bytes in the outbox is
 //! dropped. So a stream of images drops only its own images, and small topics get through. Dropped messages are counted
 //! by topic; the counts stay after a subscription has ended.
+//!
+//! A viewer is *stalled* for a subscription if `STALL_DROPS` messages of the subscription were dropped while the writer
+//! thread was blocked by the socket. A feed whose viewers are all stalled skips messages ([`Outbox::skip`]).
 
 use crate::lock::lock;
 use std::{
@@ -16,6 +19,10 @@ use std::{
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The number of bytes that are counted for a message in addition to its own bytes.
 const OVERHEAD_BYTES: usize = 128;
+/// The number of messages that are dropped from a subscription, while the writer thread is blocked, before the viewer
+/// counts as stalled. One message is not enough: it is also dropped for a viewer that is slow but reads, and which gets
+/// newer messages if the feed goes on.
+const STALL_DROPS: u64 = 10;
 
 /// A message for one subscription of a viewer.
 #[derive(Clone, Debug)]
@@ -68,6 +75,8 @@ struct State {
 struct Lane {
     messages: VecDeque<(u64, Message)>,
     bytes: usize,
+    /// The number of messages that were dropped since the writer thread last looked for an item.
+    drops: u64,
 }
 
 fn size(message: &Message) -> usize {
@@ -125,11 +134,33 @@ impl Outbox {
         self.is_changed.notify_all();
     }
 
+    /// Whether the viewer is stalled for this subscription. A closed outbox is stalled, because it takes no message.
+    #[must_use]
+    pub fn is_stalled(&self, subscription_id: u32) -> bool {
+        let state = lock(&self.state);
+        let drops = state.lanes.get(&subscription_id).map_or(0, |lane| lane.drops);
+        state.is_closed || state.is_ending || drops >= STALL_DROPS
+    }
+
+    /// Counts `count` messages of a topic as dropped; they were not added, because the viewer is stalled. Also drops as
+    /// many waiting messages of the subscription, because these are older still.
+    pub fn skip(&self, subscription_id: u32, topic: &Arc<str>, count: u64) {
+        let mut state = lock(&self.state);
+        if state.is_closed || state.is_ending || count == 0 {
+            return;
+        }
+        (0..count).take_while(|_| state.drop_first(subscription_id)).for_each(drop);
+        *state.dropped.entry(topic.clone()).or_default() += count;
+    }
+
     /// Waits for the next item to write: answers first, then the oldest message. Returns `None` once the outbox is
     /// closed.
     pub fn next(&self) -> Option<Item> {
         let mut state = lock(&self.state);
         loop {
+            // The writer thread is here, so the socket has taken the last item. This also holds after a wait: the
+            // messages that ended the wait may have been dropped already, and the viewer must not stay stalled.
+            state.lanes.values_mut().for_each(|lane| lane.drops = 0);
             if state.is_closed {
                 return None;
             }
@@ -188,13 +219,19 @@ impl Outbox {
 }
 
 impl State {
+    /// Drops the oldest message of the subscription that has most bytes; `false` if there is no message.
     fn drop_oldest(&mut self) -> bool {
-        let largest = self.lanes.iter_mut().max_by_key(|(_, lane)| lane.bytes);
-        let Some((_, lane)) = largest.filter(|(_, lane)| lane.bytes > 0) else { return false };
-        if let Some(message) = lane.pop() {
-            self.message_bytes -= size(&message);
-            *self.dropped.entry(message.topic).or_default() += 1;
-        }
+        let largest = self.lanes.iter().max_by_key(|(_, lane)| lane.bytes).map(|(id, _)| *id);
+        largest.is_some_and(|subscription_id| self.drop_first(subscription_id))
+    }
+
+    /// Drops the oldest message of a subscription; `false` if the subscription has no message.
+    fn drop_first(&mut self, subscription_id: u32) -> bool {
+        let Some(lane) = self.lanes.get_mut(&subscription_id) else { return false };
+        let Some(message) = lane.pop() else { return false };
+        lane.drops += 1;
+        self.message_bytes -= size(&message);
+        *self.dropped.entry(message.topic).or_default() += 1;
         true
     }
 
@@ -248,6 +285,30 @@ mod tests {
         let outbox = Outbox::new(1000);
         (0..3).for_each(|number| outbox.offer(message(1, number, 5000)));
         assert_eq!(drain(&outbox), [(1, 2)]);
+    }
+
+    #[test]
+    fn a_viewer_is_stalled_while_messages_are_dropped_and_none_is_written() {
+        let outbox = Outbox::new(45_000); // room for four images
+        let offer = |numbers: std::ops::Range<u64>| numbers.for_each(|number| outbox.offer(message(1, number, 10_000)));
+        let next = || match outbox.next() {
+            Some(Item::Message(message)) => (message.subscription_id, message.time_ns),
+            other => panic!("{other:?}"),
+        };
+        offer(0..13);
+        assert!(!outbox.is_stalled(1), "only nine messages were dropped");
+        assert_eq!(next(), (1, 9));
+        offer(13..23);
+        assert!(!outbox.is_stalled(1), "only nine messages were dropped since a message was written");
+        offer(23..24);
+        outbox.offer(message(2, 0, 10));
+        assert!(outbox.is_stalled(1) && !outbox.is_stalled(2));
+        outbox.skip(1, &"/topic_1".into(), 3);
+        assert_eq!(outbox.dropped(), BTreeMap::from([("/topic_1".to_owned(), 9 + 10 + 3 + 3)]));
+        assert_eq!([next(), next()], [(1, 23), (2, 0)]);
+        assert!(!outbox.is_stalled(1));
+        outbox.close();
+        assert!(outbox.is_stalled(1));
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! The feed of a topic: one subscription that serves all viewers of the topic. It exists only while there are viewers.
 //!
-//! The subscription is BEST_EFFORT and KEEP_LAST, so no publisher waits for it. It holds only one sample at a time,
-//! while it copies the sample.
+//! The subscription is BEST_EFFORT and KEEP_LAST, so no publisher waits for it. It holds only one sample at a time:
+//! while it copies the sample, or while it is paused.
+//!
+//! The feed is *paused* while all its viewers are stalled ([`is_stalled`](crate::outbox::Outbox::is_stalled)). A paused
+//! feed copies nothing, and does not wait on its subscription, so that publishers make no system call to wake it. The
+//! feed looks at its viewers from time to time, holds the newest sample, and counts the older ones as dropped. When a
+//! viewer is no longer stalled, all viewers get the newest sample, also a viewer that came during the pause.
 
 use crate::{
     lock::lock,
@@ -14,10 +19,12 @@ use gantry::{ENCAPSULATION, GenericSample, GenericSubscription, Gid, Node, Qos, 
 use gantry_command::{Result, is_native, say};
 use std::{
     collections::{BTreeMap, VecDeque},
+    mem,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
+    thread,
     time::Duration,
 };
 
@@ -27,6 +34,9 @@ const DEPTH: u32 = 10;
 const MAX_HISTORY: (u32, usize) = (1000, 64 << 20);
 /// The longest wait for a message. After it, the feed checks whether its viewers or its QoS have changed.
 const PERIOD: Duration = Duration::from_millis(100);
+/// The time between two looks of a paused feed at its viewers and its subscription. If it were longer, a publisher of
+/// images would need memory for more of them, because it keeps the samples that the feed has not taken.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The feed of a topic.
 #[derive(Debug)]
@@ -50,6 +60,41 @@ struct Readers {
     /// The newest messages of a latched topic, which a later viewer gets first.
     history: History,
     is_running: bool,
+}
+
+impl Readers {
+    /// Whether no viewer can take a message at present.
+    fn are_stalled(&self) -> bool {
+        self.list.iter().all(|(viewer, subscription_id)| viewer.outbox.is_stalled(*subscription_id))
+    }
+}
+
+/// The subscription of a feed, and the messages that the feed did not give to its viewers.
+struct Intake {
+    subscription: GenericSubscription,
+    /// The newest message of a pause, which the viewers get after the pause.
+    newest: Option<GenericSample>,
+    /// The number of messages that were taken in pauses and not given.
+    skipped: u64,
+    /// The number of misses up to the last call of [`Intake::new_misses`].
+    counted: u64,
+}
+
+impl Intake {
+    /// Takes at most `DEPTH` messages, and skips all except the newest one.
+    fn skip_to_newest(&mut self) -> Result<()> {
+        for _ in 0..DEPTH {
+            let Some(sample) = self.subscription.take()? else { break };
+            self.skipped += self.newest.replace(sample).map_or(0, |_| 1);
+        }
+        Ok(())
+    }
+
+    /// The number of messages that were skipped, or left the history before they were taken, since the last call.
+    fn new_misses(&mut self) -> u64 {
+        let misses = self.skipped + self.subscription.overwritten() + self.subscription.expired();
+        misses - mem::replace(&mut self.counted, misses)
+    }
 }
 
 /// A message in the history: its time in nanoseconds since 1970, and its bytes in CDR.
@@ -168,28 +213,47 @@ impl Feed {
 
     /// Takes messages until there are no viewers, or until the topic starts or stops being latched, which needs a new
     /// subscription.
-    fn take(&self, mut subscription: GenericSubscription, latched: Option<u32>) -> Result<()> {
-        let mut counted = 0;
+    fn take(&self, subscription: GenericSubscription, latched: Option<u32>) -> Result<()> {
+        let mut intake = Intake { subscription, newest: None, skipped: 0, counted: 0 };
         while gantry::ok() {
-            let taken = self.take_batch(&mut subscription, latched);
-            let lost = subscription.overwritten() + subscription.expired();
-            self.lost.fetch_add(lost - counted, Relaxed);
-            counted = lost;
-            taken?;
+            // The history of a latched topic needs each message, so the feed of such a topic is never paused.
+            let is_paused = latched.is_none() && lock(&self.readers).are_stalled();
+            match is_paused {
+                true => self.pause(&mut intake)?,
+                false => self.take_batch(&mut intake, latched)?,
+            }
             let readers = lock(&self.readers);
             if readers.list.is_empty() || readers.latched.is_some() != latched.is_some() {
                 break;
             }
         }
+        intake.newest.into_iter().for_each(|sample| self.give(sample, latched));
         Ok(())
     }
 
-    /// Takes at most `DEPTH` messages: even if a publisher is faster than the copies, the feed must return to check its
-    /// viewers and its QoS.
-    fn take_batch(&self, subscription: &mut GenericSubscription, latched: Option<u32>) -> Result<()> {
-        subscription.wait(PERIOD)?;
+    /// Waits for `PAUSE`. If all viewers are still stalled, skips the messages of this time except the newest one.
+    fn pause(&self, intake: &mut Intake) -> Result<()> {
+        thread::sleep(PAUSE);
+        let readers = lock(&self.readers); // until the end, because a viewer that comes now must not miss a message
+        if !readers.are_stalled() {
+            return Ok(());
+        }
+        let skipped = intake.skip_to_newest();
+        let missed = intake.new_misses();
+        readers.list.iter().for_each(|(viewer, id)| viewer.outbox.skip(*id, &self.topic, missed));
+        skipped
+    }
+
+    /// Gives the newest message of a pause. Then waits for messages and takes at most `DEPTH` of them: even if a
+    /// publisher is faster than the copies, the feed must return to check its viewers and its QoS.
+    fn take_batch(&self, intake: &mut Intake, latched: Option<u32>) -> Result<()> {
+        let newest = intake.newest.take();
+        newest.into_iter().for_each(|sample| self.give(sample, latched));
+        intake.subscription.wait(PERIOD)?;
         for _ in 0..DEPTH {
-            let Some(sample) = subscription.take()? else { break };
+            let taken = intake.subscription.take();
+            self.lost.fetch_add(intake.new_misses(), Relaxed);
+            let Some(sample) = taken? else { break };
             self.give(sample, latched);
         }
         Ok(())

@@ -6,6 +6,7 @@
 mod connections;
 mod node_client;
 mod requests;
+mod stalled;
 mod support;
 mod topics;
 
@@ -13,5 +14,7 @@ use std::process::ExitCode;
 use test_support::{in_own_memory, trials};
 
 fn main() -> ExitCode {
-    in_own_memory(None, || trials([topics::TESTS, connections::TESTS, requests::TESTS, node_client::TESTS]))
+    in_own_memory(None, || {
+        trials([topics::TESTS, connections::TESTS, requests::TESTS, stalled::TESTS, node_client::TESTS])
+    })
 }
