@@ -15,17 +15,22 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import Image
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from test_msgs.action import Fibonacci
 
 
 def say(text):
-    print(text, flush=True)
+    # One write, because several threads print: `print` would write the end of the line separately.
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
-def orders():
+def orders(begin=lambda: None):
+    """Prints `ready`, calls `begin` (which may start threads that print), and yields the orders."""
     say("ready")
+    begin()
     for line in sys.stdin:
         yield line.rstrip("\n")
 
@@ -60,8 +65,16 @@ def latched_listener(topic, depth):
     """Prints each message that it receives."""
     node = Node("latched_listener", start_parameter_services=False)
     node.create_subscription(String, topic, lambda message: say(f"heard {message.data}"), latched(depth))
-    spin_in_background(node)
-    list(orders())
+    list(orders(lambda: spin_in_background(node)))
+
+
+def camera(topic, size):
+    """An order is a number: publishes an image of `size` bytes with this number in each byte."""
+    node = Node("camera", start_parameter_services=False)
+    publisher = node.create_publisher(Image, topic, 10)
+    for order in orders():
+        publisher.publish(Image(data=bytes([int(order)]) * int(size)))
+        say("published")
 
 
 def caller(name):
@@ -180,7 +193,9 @@ def graph(node, wanted):
     return sorted(lines)
 
 
-ROLES = [latched_talker, latched_listener, caller, slow_server, action_server, action_client, parameter_reader, observer]
+ROLES = [
+    latched_talker, latched_listener, camera, caller, slow_server, action_server, action_client, parameter_reader, observer,
+]
 role = next(role for role in ROLES if role.__name__ == sys.argv[1])
 rclpy.init()
 role(*sys.argv[2:])

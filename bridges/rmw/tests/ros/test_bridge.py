@@ -1,5 +1,10 @@
-"""Tests of programs of rclpy: over rmw_gantry on one side of a bridge, and over the RMW `FAR_RMW` on the other side."""
+"""Tests of programs of rclpy: over rmw_gantry on one side of a bridge, and over the RMW `FAR_RMW` on the other side.
 
+`GANTRY_BRIDGE` is the path of the bridge: gantry-bridge-rmw or, if `FAR_RMW` is rmw_zenoh_cpp, also gantry-bridge-zenoh.
+rmw_zenoh_cpp needs a Zenoh router, which the tests do not start.
+"""
+
+import hashlib
 import json
 import os
 import sys
@@ -12,6 +17,7 @@ sys.path.append(str(OF_RMW_GANTRY))
 
 import support
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import Image
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
@@ -19,10 +25,14 @@ import messages
 
 BRIDGE = os.environ["GANTRY_BRIDGE"]
 FAR_RMW = os.environ.get("FAR_RMW", "rmw_fastrtps_cpp")
+LOADS_RMW = Path(BRIDGE).name == "gantry-bridge-rmw"
 # Fast DDS uses only UDP, because its shared-memory segments would stay after a process is killed.
 os.environ.update(FASTDDS_BUILTIN_TRANSPORTS="UDPv4", ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
 FAR = {**support.without_preload(), "RMW_IMPLEMENTATION": FAR_RMW}
 FAR["LD_PRELOAD"] = os.environ.get("FAR_PRELOAD", "")
+# Zenoh prints its warnings on the standard output, which the tests read.
+FAR.setdefault("RUST_LOG", "error")
+IMAGE_BYTES = 8_000_000
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -37,8 +47,9 @@ class Bridged(support.RosTest):
 
     def start_bridge(self):
         # The message libraries in the wheels have undefined symbols, which libpython defines.
-        environment = {**FAR, "LD_PRELOAD": str(support.PYTHON), "GANTRY_SHM_DIR": support.SHM_DIR}
-        command = [BRIDGE, "--rmw", FAR_RMW, "--domain-id", str(self.domain)]
+        preload = str(support.PYTHON) if LOADS_RMW and support.PYTHON.exists() else ""
+        environment = {**FAR, "LD_PRELOAD": preload, "GANTRY_SHM_DIR": support.SHM_DIR}
+        command = [BRIDGE, "--domain-id", str(self.domain)] + (["--rmw", FAR_RMW] if LOADS_RMW else [])
         return self.process(command, env=environment)
 
     def far(self, role, *arguments, file=HERE / "far.py"):
@@ -101,6 +112,26 @@ class Topics(Bridged):
         self.spin_until(lambda: heard and heard[-1] == 1000, "the last message")
         self.assertEqual(heard, list(range(heard[0], 1001)))
 
+    def test_large_images_go_both_ways(self):
+        node, heard = self.node("near"), []
+        node.create_subscription(Image, "/there", lambda message: heard.append(bytes(message.data)), 10)
+        camera = self.far("camera", "/there", IMAGE_BYTES)
+        for number in range(1, 200):
+            camera.order(str(number))
+            camera.expect("published")
+            again = time.monotonic() + 0.5
+            while not heard and time.monotonic() < again:
+                self.executor.spin_once(timeout_sec=0.02)
+            if heard:
+                break
+        self.assertEqual(heard[0], bytes([number]) * IMAGE_BYTES)
+        publisher = node.create_publisher(Image, "/here", 10)
+        checksum = self.far("checksum", "sensor_msgs", "Image", "/here", file=OF_RMW_GANTRY / "peer.py")
+        self.match(publisher)
+        data = bytes(range(250)) * (IMAGE_BYTES // 250)
+        publisher.publish(Image(data=data))
+        checksum.expect(f"{IMAGE_BYTES} {hashlib.sha256(data).hexdigest()}")
+
 
 class Latched(Bridged):
     def test_each_late_joiner_gets_the_newest_of_a_far_publisher_once(self):
@@ -129,6 +160,29 @@ class Latched(Bridged):
             listener.expect("heard 3")
         publisher.publish(String(data="next"))
         listener.expect("heard next")
+
+    def test_a_late_joiner_gets_the_newest_of_each_of_five_publishers(self):
+        """As `/tf_static`, to which each node adds its own transforms."""
+        talkers = [self.far("latched_talker", "/from_far", 1) for _ in range(5)]
+        for number, talker in enumerate(talkers):
+            for text in ("old", f"far {number}"):
+                talker.order(text)
+                talker.expect("published")
+        node, heard = self.node("near"), []
+        node.create_subscription(String, "/from_far", lambda message: heard.append(message.data), LATCHED)
+        self.spin_until(lambda: len(heard) >= 5, "a message of each publisher")
+        latest = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        publishers = [self.node(f"near_{number}").create_publisher(String, "/from_near", latest) for number in range(5)]
+        for number, publisher in enumerate(publishers):
+            for text in ("old", f"near {number}"):
+                publisher.publish(String(data=text))
+        listener = self.far("latched_listener", "/from_near", 100)
+        self.assertEqual({listener.line() for _ in range(5)}, {f"heard near {number}" for number in range(5)})
+        publishers[0].publish(String(data="next"))
+        listener.expect("heard next")
+        talkers[0].order("next")
+        self.spin_until(lambda: heard[-1] == "next", "the next message")
+        self.assertEqual(sorted(heard), [*(f"far {number}" for number in range(5)), "next"])
 
     def test_kills_of_the_bridge_lose_and_repeat_nothing(self):
         talker = self.far("latched_talker", "/map", 1)

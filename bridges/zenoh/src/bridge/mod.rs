@@ -19,6 +19,7 @@ use crate::{network::Network, wire::all_tokens};
 use clients::Clients;
 use context::Event;
 use far_graph::FarGraph;
+use gantry::Gid;
 use gantry_bridge::{
     Border, Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Place, Policy, SETTLE,
     ServiceHashes, Sources, StatusPublisher, TopicsOut, watch_domain,
@@ -155,6 +156,8 @@ impl Bridge {
         let mut local = LocalGraph::read(participant, *own, &mut self.hashes, *is_hub)?;
         self.border.update(&local, self.far.nodes());
         self.far.let_in(&self.border);
+        let is_unhashed = |each: &&LocalEndpoint| each.endpoint.kind == Kind::Server && each.endpoint.hash == [0; 32];
+        let unhashed: HashSet<Gid> = local.endpoints.iter().filter(is_unhashed).map(|each| each.gid).collect();
         local.endpoints.iter_mut().for_each(|endpoint| self.adopt_hash(endpoint));
         let outgoing_graph = self.border.outgoing(&local);
         let is_allowed = |local: &&LocalEndpoint| {
@@ -163,7 +166,7 @@ impl Bridge {
         // Services and subscriptions are declared before their tokens: as soon as the other side sees a token, a client
         // sends requests and a publisher sends its history.
         let servers: Vec<&LocalEndpoint> = outgoing_graph.of_kind(Kind::Server).filter(is_allowed).collect();
-        self.servers.update(&self.context, node, &self.far, &servers);
+        self.servers.update((&self.context, node), &self.far, &servers, &unhashed);
         let wanted_in = TopicsIn::wanted(&self.context, &self.far, &local);
         let publishers =
             wanted_in.values().flat_map(|wanted| wanted.publishers.iter().map(|(text, ..)| (*text).to_owned()));

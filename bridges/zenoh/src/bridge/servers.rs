@@ -1,20 +1,25 @@
 //! Local servers for clients on the network. For each service name, one Zenoh queryable receives the requests, and one
 //! client of the bridge calls the local servers.
+//!
+//! The hash of some service types is unknown, for example of an action's services. A client of rmw_zenoh calls as soon
+//! as it sees the token of the server. Its first request has its own hash in the key and arrives before its token, from
+//! which the bridge could learn the hash. So the queryable of such a server accepts each hash.
 
 use super::{Context, far_graph::FarGraph};
 use crate::{
     payload,
-    wire::{Attachment, key_of},
+    wire::{Attachment, key_of, key_of_any_hash},
 };
-use gantry::{GenericClient, GenericResponse, Node, RequestId};
+use gantry::{GenericClient, GenericResponse, Gid, Node, RequestId};
 use gantry_bridge::{Call, Caller, Kind, LocalEndpoint, Sources};
 use gantry_command::say;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 use zenoh::{
     Wait,
+    key_expr::KeyExpr,
     query::{Query, Queryable},
     sample::Locality,
 };
@@ -34,8 +39,8 @@ struct Service {
 
 /// A call of a client on the network.
 struct FarCall {
-    /// The Zenoh key of the service.
-    key: Arc<str>,
+    /// The Zenoh key of the reply.
+    key: KeyExpr<'static>,
     query: Query,
     attachment: Attachment,
 }
@@ -55,7 +60,7 @@ impl Call for FarCall {
         let attachment = Attachment { source_time_ns, ..self.attachment };
         let message = payload::of_sample(response.sample());
         let length = message.len();
-        self.query.reply(&*self.key, message).attachment(attachment.to_bytes()).wait().ok()?;
+        self.query.reply(&self.key, message).attachment(attachment.to_bytes()).wait().ok()?;
         Some(length)
     }
 }
@@ -66,10 +71,19 @@ impl Servers {
     }
 
     /// Declares a queryable for each new service, before the network sees the token of its server. The bridge's client
-    /// is created when the network has a client of the service.
-    pub fn update(&mut self, context: &Context, node: &Node, far: &FarGraph, servers: &[&LocalEndpoint]) {
-        let with_key =
-            |local: &&LocalEndpoint| Some((key_of(context.network.domain_id, &local.endpoint)?, (*local).clone()));
+    /// is created when the network has a client of the service. `unhashed` has the servers whose types have no known
+    /// hash.
+    pub fn update(
+        &mut self,
+        (context, node): (&Context, &Node),
+        far: &FarGraph,
+        servers: &[&LocalEndpoint],
+        unhashed: &HashSet<Gid>,
+    ) {
+        let with_key = |local: &&LocalEndpoint| {
+            let key = if unhashed.contains(&local.gid) { key_of_any_hash } else { key_of };
+            Some((key(context.network.domain_id, &local.endpoint)?, (*local).clone()))
+        };
         let wanted: HashMap<String, LocalEndpoint> = servers.iter().filter_map(with_key).collect();
         let sources = &self.sources;
         self.services.retain(|key, service| {
@@ -88,7 +102,9 @@ impl Servers {
                 }
             }
             let Some(service) = self.services.get_mut(&key) else { continue };
-            let is_asked = far.of_kind(Kind::Client).any(|(_, entity, _)| entity.key.as_deref() == Some(&key));
+            let any_hash = key.strip_suffix('*');
+            let is_its = |far: &String| *far == key || any_hash.is_some_and(|start| far.starts_with(start));
+            let is_asked = far.of_kind(Kind::Client).any(|(_, entity, _)| entity.key.as_ref().is_some_and(is_its));
             match service.caller.connect(node, &local, is_asked) {
                 Ok(Some(source)) => service.source = Some(self.sources.add(source)),
                 Ok(None) => {}
@@ -116,12 +132,15 @@ impl Servers {
 
 fn offer(context: &Context, key: &str, name: &str) -> zenoh::Result<Service> {
     let caller: Arc<Caller<FarCall>> = Caller::new(context.counts("out", name), context.wake());
-    let (of_query, of_key): (_, Arc<str>) = (caller.clone(), key.into());
+    let (of_query, of_key) = (caller.clone(), KeyExpr::try_from(key.to_owned())?);
     let builder = context.network.session.declare_queryable(key.to_owned()).complete(true);
     let builder = builder.allowed_origin(Locality::Remote).callback(move |query| {
         let attachment = query.attachment().and_then(|bytes| Attachment::from_bytes(&bytes.to_bytes()));
         match attachment.filter(|_| query.payload().is_some()) {
-            Some(attachment) => of_query.call(FarCall { key: of_key.clone(), query, attachment }),
+            Some(attachment) => {
+                let key = if of_key.is_wild() { query.key_expr().clone() } else { of_key.clone() };
+                of_query.call(FarCall { key, query, attachment });
+            }
             None => of_query.counts.malform(),
         }
     });

@@ -6,13 +6,22 @@ use gantry_bridge::Endpoint;
 /// Returns the Zenoh key of an endpoint's samples or requests. `None` if the name or the type cannot be written in a
 /// key.
 pub fn key_of(domain_id: u32, endpoint: &Endpoint) -> Option<String> {
-    let Endpoint { name, type_name, hash, .. } = endpoint;
+    Some(format!("{}/{}", without_hash(domain_id, endpoint)?, hash_text(&endpoint.hash)))
+}
+
+/// Returns a key expression that matches the Zenoh key of an endpoint with any type hash. `None` as for [`key_of`].
+pub fn key_of_any_hash(domain_id: u32, endpoint: &Endpoint) -> Option<String> {
+    Some(without_hash(domain_id, endpoint)? + "/*")
+}
+
+fn without_hash(domain_id: u32, endpoint: &Endpoint) -> Option<String> {
+    let Endpoint { name, type_name, .. } = endpoint;
     let inner = name.strip_prefix('/').unwrap_or(name);
     let inner = inner.strip_suffix('/').unwrap_or(inner);
     if !is_path(inner) {
         return None;
     }
-    Some(format!("{domain_id}/{inner}/{}/{}", dds_type(type_name)?, hash_text(hash)))
+    Some(format!("{domain_id}/{inner}/{}", dds_type(type_name)?))
 }
 
 /// True if Zenoh accepts the text as a part of a key, without wild cards.

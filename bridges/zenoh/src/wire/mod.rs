@@ -13,6 +13,6 @@ mod token;
 
 pub use attachment::Attachment;
 pub use gid::{gid_in_hiroz, gid_of};
-pub use key::key_of;
+pub use key::{key_of, key_of_any_hash};
 
 pub use token::{Token, all_tokens};

@@ -1,7 +1,7 @@
 //! Tests of services between local nodes and plain Zenoh sessions.
 
 use crate::support::*;
-use gantry::ServiceType;
+use gantry::{ServiceType, ServiceTypeDescription};
 use gantry_msgs::{
     rcl_interfaces::srv::{GetParameters, GetParameters_Request},
     std_srvs::srv::{SetBool, SetBool_Response},
@@ -61,6 +61,47 @@ fn a_far_client_calls_a_local_server() {
         assert!(service.take_request().unwrap().is_none());
         drop(service);
         eventually("the server is gone", || tokens.find("/SS/").is_none());
+    });
+}
+
+#[test]
+fn a_call_reaches_a_server_whose_type_has_no_known_hash() {
+    in_host("services::a_call_reaches_a_server_whose_type_has_no_known_hash", |_| {
+        let port = free_port();
+        let _bridge = start(&first_host(), port, &[], &[]);
+        let raw = session(port);
+        let tokens = Tokens::watch(&raw);
+        let arm = node("arm");
+        let mut of_action = ServiceTypeDescription::of::<SetBool>();
+        of_action.name = "demo/action/Walk_CancelGoal".to_owned();
+        of_action.request.name = format!("{}_Request", of_action.name);
+        of_action.response.name = format!("{}_Response", of_action.name);
+        let mut service = arm.create_generic_service("/walk/_action/cancel", of_action).unwrap();
+        let of_type = "demo::action::dds_::Walk_CancelGoal_";
+        let shown = format!("/SS/%/%/arm/%walk%_action%cancel/{of_type}/");
+        tokens.expect(&format!("{shown}TypeHashNotSupported"));
+
+        // A client of rmw_zenoh calls as soon as it sees the server's token. Its own token may arrive later.
+        let hash = format!("RIHS01_{}", "5a".repeat(32));
+        let key = format!("0/walk/_action/cancel/{of_type}/{hash}");
+        let of_client = token(&raw, 1, "SC", "asker", &format!("%walk%_action%cancel/{of_type}/{hash}/::,10:,:,:,,"));
+        let mut client = None;
+        for number in 1..=3 {
+            let builder = raw.get(&key).target(QueryTarget::AllComplete).consolidation(ConsolidationMode::None);
+            let sent = attachment(number, 1_700_000_000_000_000_000, gid(&of_client));
+            let replies = builder.payload(vec![0, 1, 0, 0, 1]).attachment(sent).wait().unwrap();
+            assert!(service.wait(PATIENCE).unwrap());
+            let request = service.take_request().unwrap().expect("the request arrives");
+            service.send_response_copy(request.id(), &response("walked")[4..]).unwrap();
+            let reply = replies.recv_timeout(PATIENCE).unwrap().expect("a reply");
+            let sample = reply.result().unwrap();
+            assert_eq!(
+                (sample.key_expr().as_str(), sample.payload().to_bytes().len()),
+                (&*key, response("walked").len())
+            );
+            client.get_or_insert_with(|| raw.liveliness().declare_token(of_client.clone()).wait().unwrap());
+            tokens.expect(&format!("{shown}{hash}"));
+        }
     });
 }
 

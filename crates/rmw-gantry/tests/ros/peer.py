@@ -17,7 +17,9 @@ from std_srvs.srv import SetBool
 
 
 def say(text):
-    print(text, flush=True)
+    # One write, because several threads print: `print` would write the end of the line separately.
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def orders():
