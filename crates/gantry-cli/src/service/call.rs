@@ -10,7 +10,7 @@ use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};
 use gantry_command::{
     Failure, Result,
-    message::{Repr, TopicType, json_of},
+    message::{Repr, TopicType, json_of, service_types},
     say,
 };
 use gantry_dynamic::Value;
@@ -112,7 +112,7 @@ fn wait_for_type(
 ) -> Result<Option<ServiceTypeDescription>> {
     let (start, mut is_first) = (Instant::now(), true);
     while gantry::ok() {
-        let mut types = domain.node.service_types(service)?;
+        let mut types = service_types(&domain.node, service)?;
         let names: Vec<String> = types.iter().map(|found| found.name.clone()).collect();
         types.retain(|found| found.name == type_name);
         if let Some(found) = types.pop() {

@@ -1,17 +1,20 @@
 //! `gantry service`.
 
 use crate::support::*;
-use gantry::{CallbackHandle, Node};
+use gantry::{CallbackHandle, Node, Qos, TypeDescription};
 use gantry_msgs::{
     example_interfaces::srv::AddTwoInts,
     std_srvs::srv::{SetBool, Trigger},
 };
+use gantry_shm::{GraphRecord, Participant};
 use serde_json::json;
+use test_support::eventually;
 
 tests![
     services_are_listed_and_shown,
     the_type_of_a_service_is_printed_and_services_are_found_by_it,
     a_service_is_called_with_yaml,
+    a_server_of_another_host_is_called_although_the_graph_has_only_the_name_of_its_type,
     a_call_of_another_type_or_of_nothing_is_an_error,
     each_client_and_server_is_explained,
     times_that_no_clock_reaches_are_refused,
@@ -65,6 +68,21 @@ fn a_service_is_called_with_yaml() {
         let error = fails(61, &["service", "call", "add", "example_interfaces/AddTwoInts", "c: 1"]);
         assert!(error.contains("example_interfaces/srv/AddTwoInts_Request has no field `c`; it has a, b"), "{error}");
     });
+}
+
+/// Plays a bridge: it shows a server on another host only by a record in the graph, and serves the service once a client
+/// asks.
+fn a_server_of_another_host_is_called_although_the_graph_has_only_the_name_of_its_type() {
+    let node = node_in(66, "bridge");
+    let message_type =
+        TypeDescription { name: "example_interfaces/srv/AddTwoInts_Request".into(), ..TypeDescription::default() };
+    let participant = Participant::join(66).unwrap();
+    let far = GraphRecord::subscription(participant, "/far", "rq/addRequest", message_type, Qos::default());
+    let _far = far.unwrap();
+    let call = ["service", "call", "/add", "example_interfaces/srv/AddTwoInts", "{a: 2, b: 3}"];
+    let command = std::thread::spawn(move || prints(66, &call));
+    eventually("the command asks", || node.count_clients("/add").unwrap() == 1);
+    with_server(&node, || assert!(command.join().unwrap().ends_with("AddTwoInts_Response(sum=5)\n\n")));
 }
 
 fn a_call_of_another_type_or_of_nothing_is_an_error() {

@@ -1,6 +1,6 @@
 //! A call of a service whose types are known only at run time.
 
-use super::{TopicType, json_of};
+use super::{TopicType, json_of, service_types};
 use crate::error::{Failure, Result};
 use gantry::{Node, ServiceTypeDescription};
 use gantry_dynamic::{DynamicMessage, Value};
@@ -17,7 +17,7 @@ pub struct Answer {
 /// # Errors
 /// The values do not fit the type; the server is not matched, or does not answer in time.
 pub fn call(node: &Node, service: &str, values: &serde_json::Value, patience: Duration) -> Result<Option<Answer>> {
-    let Some(service_type) = node.service_types(service)?.pop() else { return Ok(None) };
+    let Some(service_type) = service_types(node, service)?.pop() else { return Ok(None) };
     let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?; // JSON is also YAML
     let answer_type = TopicType::new(&service_type.response)?;
     Ok(Some(Answer { answer_type, bytes: call_bytes(node, service, service_type, &request, patience)? }))

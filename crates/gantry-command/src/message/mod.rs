@@ -4,11 +4,13 @@ mod call;
 mod definition;
 mod json;
 mod python;
+mod service_types;
 
 pub use call::{Answer, call, call_bytes};
 pub use gantry_dynamic::Value;
 pub use json::json_of;
 pub use python::Repr;
+pub use service_types::service_types;
 
 use crate::error::{Failure, Result};
 use gantry::TypeDescription;

@@ -1,0 +1,25 @@
+//! The types of a service.
+
+use crate::error::Result;
+use gantry::{Node, ServiceTypeDescription};
+
+/// The types of a service's servers. A bridge shows a server on another host only by the name of its type, and serves
+/// it as soon as a client asks: for such a server, this function returns the standard type with this name.
+///
+/// # Errors
+/// The errors of [`Node::service_types`].
+pub fn service_types(node: &Node, service: &str) -> Result<Vec<ServiceTypeDescription>> {
+    let types = node.service_types(service)?;
+    if !types.is_empty() || node.count_services(service)? == 0 {
+        return Ok(types);
+    }
+    let service = node.resolve_service_name(service)?;
+    let names = node.service_names_and_types()?.remove(&service).unwrap_or_default();
+    let standard = gantry::standard_types();
+    let described = |name: String| {
+        let of_service = |end: &str| standard.get(&format!("{name}_{end}")).cloned();
+        let (request, response) = (of_service("Request")?, of_service("Response")?);
+        Some(ServiceTypeDescription { name, request, response })
+    };
+    Ok(names.into_iter().filter_map(described).collect())
+}
