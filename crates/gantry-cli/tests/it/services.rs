@@ -70,8 +70,8 @@ fn a_service_is_called_with_yaml() {
     });
 }
 
-/// Plays a bridge: it shows a server on another host only by a record in the graph, and serves the service once a client
-/// asks.
+/// Plays a bridge: it shows a server on another host only by a record in the graph, and serves the service once a
+/// client asks.
 fn a_server_of_another_host_is_called_although_the_graph_has_only_the_name_of_its_type() {
     let node = node_in(66, "bridge");
     let message_type =
