@@ -4,7 +4,8 @@ use crate::{convert, info, play, record, verify};
 use clap::{Parser, Subcommand};
 use gantry_command::{CommonOptions, Result};
 
-/// Records topics of Gantry into MCAP files, copying large messages once, and plays these files.
+/// Records topics of Gantry into MCAP files, and plays these files. Large messages are copied once if the disk keeps
+/// up.
 #[derive(Debug, Parser)]
 #[command(name = "gantry bag", bin_name = "gantry bag", version, disable_help_subcommand = true)]
 pub struct Cli {

@@ -1,4 +1,4 @@
-//! Gantry's recorder: records topics to MCAP files, copying large messages once, and plays these files.
+//! Gantry's recorder: records topics to MCAP files, and plays these files.
 //!
 //! The program is `gantry-bag`; the command `gantry bag` starts it. Invariants:
 //! - A publisher never waits for the recorder, and never lacks memory because of it: the number and the duration of

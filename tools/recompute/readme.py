@@ -54,6 +54,8 @@ def check_closest(check, text, large, small):
         closest = max(ratios, key=lambda name: median(ratios[name].values))
         if closest != sentence["name"]:
             check.fail(None, f"the text below names {sentence['name']} as the closest, but for the {size} messages it is {closest}")
+        if sentence["name"] not in ratios:
+            continue
         ratio = ratios[sentence["name"]]
         published = [sentence[size], sentence[f"{size}_low"], sentence[f"{size}_high"]]
         found = [fixed(2)(value) for value in ratio.numbers()]

@@ -199,8 +199,8 @@ impl Writer {
         self.done(bytes);
     }
 
-    /// The route of the current chunk. While another chunk waits, the disk is too slow for the moment, and the page
-    /// cache takes the chunks.
+    /// The route of the current chunk. While another chunk waits for its compression or for the disk, the page cache
+    /// takes the chunks, because the disk may be too slow at present.
     fn route(&self) -> Route {
         match self.state.queued_chunks.load(SeqCst) {
             0..=1 => Route::Direct,

@@ -35,6 +35,9 @@ impl DirectFile {
         // A direct write never shares a page of the page cache with another write. Otherwise the kernel would have to
         // write that page to the disk first.
         let alignment = page_size().max(about.stx_dio_offset_align as usize).max(about.stx_dio_mem_align as usize);
+        if !alignment.is_power_of_two() {
+            return None; // the buffer could not be aligned
+        }
         let mut options = OpenOptions::new();
         options.write(true).custom_flags(OFlags::DIRECT.bits().cast_signed());
         // The path may name another file by now, so the file is opened through its descriptor.

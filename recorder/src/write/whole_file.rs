@@ -29,7 +29,7 @@ const DIRECT_BYTES: RangeInclusive<u64> = 256 << 10..=32 << 20;
 #[derive(Debug)]
 pub struct WholeFile {
     file: File,
-    /// `None` if the file system has no direct writes.
+    /// `None` if the file system has no direct writes, or after a short direct write.
     direct: Option<DirectFile>,
     position: u64,
     /// The offset up to which disk space is reserved; `None` if the file system cannot reserve space.
@@ -103,7 +103,8 @@ impl WholeFile {
         self.file.write_all_at(head, self.position)?;
         if !head.is_empty() {
             // Starts the writing of the page that ends before the direct write. Without this, the page would wait for
-            // the next sync, and a loss of power would leave a hole before later data.
+            // the next sync, and a loss of power would leave a hole before later data. Pages of earlier appends through
+            // the page cache still wait for the sync.
             let _ = fadvise(&self.file, start - page, NonZeroU64::new(page), Advice::DontNeed);
         }
         let written = direct.write(middle, start)?;

@@ -5,7 +5,7 @@
 //! - No publisher waits for a viewer. Each viewer has an outbox with a bounded number of bytes: when it is full, its
 //!   oldest messages are dropped and counted.
 //! - A message is copied at most once out of shared memory, however many viewers there are; not at all while all
-//!   viewers are stalled.
+//!   viewers of a topic that is not latched are stalled, except for the newest message.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // printing panics if standard error is a closed pipe

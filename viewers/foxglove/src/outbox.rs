@@ -6,7 +6,7 @@
 //! by topic; the counts stay after a subscription has ended.
 //!
 //! A viewer is *stalled* for a subscription if `STALL_DROPS` messages of the subscription were dropped while the writer
-//! thread was blocked by the socket. A feed whose viewers are all stalled skips messages ([`Outbox::skip`]).
+//! thread was writing one item. A feed whose viewers are all stalled skips messages ([`Outbox::skip`]).
 
 use crate::lock::lock;
 use std::{

@@ -2,8 +2,8 @@
 //! client of the bridge calls the local servers.
 //!
 //! The hash of some service types is unknown, for example of an action's services. A client of rmw_zenoh calls as soon
-//! as it sees the token of the server. Its first request has its own hash in the key and arrives before its token, from
-//! which the bridge could learn the hash. So the queryable of such a server accepts each hash.
+//! as it sees the token of the server. The client's first request has the client's hash in the key and arrives before
+//! the client's token, from which the bridge could learn the hash. So the queryable of such a server accepts each hash.
 
 use super::{Context, far_graph::FarGraph};
 use crate::{
@@ -84,7 +84,12 @@ impl Servers {
             let key = if unhashed.contains(&local.gid) { key_of_any_hash } else { key_of };
             Some((key(context.network.domain_id, &local.endpoint)?, (*local).clone()))
         };
-        let wanted: HashMap<String, LocalEndpoint> = servers.iter().filter_map(with_key).collect();
+        let mut wanted: HashMap<String, LocalEndpoint> = servers.iter().filter_map(with_key).collect();
+        // A request reaches each queryable whose key matches, and each client of the bridge calls all local servers. So
+        // a service that accepts each hash has no second queryable.
+        let of_any_hash: Vec<String> =
+            wanted.keys().filter_map(|key| key.strip_suffix('*').map(str::to_owned)).collect();
+        wanted.retain(|key, _| key.ends_with('*') || !of_any_hash.iter().any(|start| key.starts_with(start)));
         let sources = &self.sources;
         self.services.retain(|key, service| {
             let is_wanted = wanted.contains_key(key);

@@ -27,7 +27,7 @@ impl<'a> RemoteNode<'a> {
 
     /// Whether the node has parameter services.
     pub fn has_parameters(&self) -> Result<bool> {
-        Ok(!self.domain.node.service_types(&format!("{}/list_parameters", self.name))?.is_empty())
+        Ok(self.domain.node.count_services(&format!("{}/list_parameters", self.name))? > 0)
     }
 
     /// Calls a parameter service of the node. The values of the request are written as YAML, of which JSON is a subset.

@@ -126,7 +126,12 @@ fn wait_for_type(
             session.output.remark("waiting for service to become available...")?;
             let hint = domain.service_hint(service)?;
             let limit = if timeout.is_none() { " (--timeout limits the wait)" } else { "" };
-            say(format_args!("WARNING: service [{service}] has no server yet{hint}{limit}"));
+            // Only a server on another host is in the graph without its type.
+            let lack = match domain.node.count_services(service)? {
+                0 => "no server yet",
+                _ => "a server on another host, and no definition of its type is known here",
+            };
+            say(format_args!("WARNING: service [{service}] has {lack}{hint}{limit}"));
         }
         if let Some(timeout) = timeout.filter(|timeout| start.elapsed() >= *timeout) {
             let seconds = timeout.as_secs_f64();

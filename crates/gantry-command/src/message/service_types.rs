@@ -3,8 +3,9 @@
 use crate::error::Result;
 use gantry::{Node, ServiceTypeDescription};
 
-/// The types of a service's servers. A bridge shows a server on another host only by the name of its type, and serves
-/// it as soon as a client asks: for such a server, this function returns the standard type with this name.
+/// The types of a service's servers. Until a client asks, a bridge shows a server on another host only by the name of
+/// its type. If all servers are such, the function returns the standard types with these names; other names are left
+/// out.
 ///
 /// # Errors
 /// The errors of [`Node::service_types`].

@@ -1,5 +1,5 @@
-//! Tests properties of every message type of the crate with random and damaged messages. If a test fails, it prints the
-//! type and the seed.
+//! Tests properties of every message type of the crate with random and damaged messages, and exchanges messages with
+//! other implementations (`interop`). If a test of a property fails, it prints the type and the seed.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

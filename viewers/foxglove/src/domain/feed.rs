@@ -1,7 +1,7 @@
 //! The feed of a topic: one subscription that serves all viewers of the topic. It exists only while there are viewers.
 //!
-//! The subscription is BEST_EFFORT and KEEP_LAST, so no publisher waits for it. It holds only one sample at a time:
-//! while it copies the sample, or while it is paused.
+//! The subscription is BEST_EFFORT and KEEP_LAST, so no publisher waits for it. It holds one sample while it
+//! copies the sample or is paused, and a second one while it replaces the first.
 //!
 //! The feed is *paused* while all its viewers are stalled ([`is_stalled`](crate::outbox::Outbox::is_stalled)). A paused
 //! feed copies nothing, and does not wait on its subscription, so that publishers make no system call to wake it. The
@@ -215,19 +215,25 @@ impl Feed {
     /// subscription.
     fn take(&self, subscription: GenericSubscription, latched: Option<u32>) -> Result<()> {
         let mut intake = Intake { subscription, newest: None, skipped: 0, counted: 0 };
+        let taken = self.take_until_a_change(&mut intake, latched);
+        self.lost.fetch_add(intake.new_misses(), Relaxed);
+        intake.newest.into_iter().for_each(|sample| self.give(sample, latched));
+        taken
+    }
+
+    fn take_until_a_change(&self, intake: &mut Intake, latched: Option<u32>) -> Result<()> {
         while gantry::ok() {
             // The history of a latched topic needs each message, so the feed of such a topic is never paused.
             let is_paused = latched.is_none() && lock(&self.readers).are_stalled();
             match is_paused {
-                true => self.pause(&mut intake)?,
-                false => self.take_batch(&mut intake, latched)?,
+                true => self.pause(intake)?,
+                false => self.take_batch(intake, latched)?,
             }
             let readers = lock(&self.readers);
             if readers.list.is_empty() || readers.latched.is_some() != latched.is_some() {
                 break;
             }
         }
-        intake.newest.into_iter().for_each(|sample| self.give(sample, latched));
         Ok(())
     }
 
