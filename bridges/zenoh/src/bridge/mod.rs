@@ -15,11 +15,13 @@ mod topics_out;
 
 pub use context::Context;
 
-use crate::{network::Network, wire::all_tokens};
+use crate::{
+    network::Network,
+    wire::{all_tokens, key_of_any_hash},
+};
 use clients::Clients;
 use context::Event;
 use far_graph::FarGraph;
-use gantry::Gid;
 use gantry_bridge::{
     Border, Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Place, Policy, SETTLE,
     ServiceHashes, Sources, StatusPublisher, TopicsOut, watch_domain,
@@ -157,7 +159,8 @@ impl Bridge {
         self.border.update(&local, self.far.nodes());
         self.far.let_in(&self.border);
         let is_unhashed = |each: &&LocalEndpoint| each.endpoint.kind == Kind::Server && each.endpoint.hash == [0; 32];
-        let unhashed: HashSet<Gid> = local.endpoints.iter().filter(is_unhashed).map(|each| each.gid).collect();
+        let of_any_hash = |each: &LocalEndpoint| key_of_any_hash(self.context.network.domain_id, &each.endpoint);
+        let unhashed: HashSet<String> = local.endpoints.iter().filter(is_unhashed).filter_map(of_any_hash).collect();
         local.endpoints.iter_mut().for_each(|endpoint| self.adopt_hash(endpoint));
         let outgoing_graph = self.border.outgoing(&local);
         let is_allowed = |local: &&LocalEndpoint| {

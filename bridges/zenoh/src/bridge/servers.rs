@@ -10,7 +10,7 @@ use crate::{
     payload,
     wire::{Attachment, key_of, key_of_any_hash},
 };
-use gantry::{GenericClient, GenericResponse, Gid, Node, RequestId};
+use gantry::{GenericClient, GenericResponse, Node, RequestId};
 use gantry_bridge::{Call, Caller, Kind, LocalEndpoint, Sources};
 use gantry_command::say;
 use std::{
@@ -71,25 +71,25 @@ impl Servers {
     }
 
     /// Declares a queryable for each new service, before the network sees the token of its server. The bridge's client
-    /// is created when the network has a client of the service. `unhashed` has the servers whose types have no known
-    /// hash.
+    /// is created when the network has a client of the service. `unhashed` has the keys, with any hash, of the
+    /// services that have a server without a known hash. All servers of such a service share one queryable, because a
+    /// request reaches each queryable whose key matches, and each client of the bridge calls all local servers.
     pub fn update(
         &mut self,
         (context, node): (&Context, &Node),
         far: &FarGraph,
         servers: &[&LocalEndpoint],
-        unhashed: &HashSet<Gid>,
+        unhashed: &HashSet<String>,
     ) {
         let with_key = |local: &&LocalEndpoint| {
-            let key = if unhashed.contains(&local.gid) { key_of_any_hash } else { key_of };
-            Some((key(context.network.domain_id, &local.endpoint)?, (*local).clone()))
+            let of_any_hash = key_of_any_hash(context.network.domain_id, &local.endpoint)?;
+            let key = match unhashed.contains(&of_any_hash) {
+                true => of_any_hash,
+                false => key_of(context.network.domain_id, &local.endpoint)?,
+            };
+            Some((key, (*local).clone()))
         };
-        let mut wanted: HashMap<String, LocalEndpoint> = servers.iter().filter_map(with_key).collect();
-        // A request reaches each queryable whose key matches, and each client of the bridge calls all local servers. So
-        // a service that accepts each hash has no second queryable.
-        let of_any_hash: Vec<String> =
-            wanted.keys().filter_map(|key| key.strip_suffix('*').map(str::to_owned)).collect();
-        wanted.retain(|key, _| key.ends_with('*') || !of_any_hash.iter().any(|start| key.starts_with(start)));
+        let wanted: HashMap<String, LocalEndpoint> = servers.iter().filter_map(with_key).collect();
         let sources = &self.sources;
         self.services.retain(|key, service| {
             let is_wanted = wanted.contains_key(key);
