@@ -193,8 +193,8 @@ impl Client {
         (self.line, self.blocked_since) = (line, None);
     }
 
-    /// Whether another host with the same key may take over the client's session: the agent asked the client for a sign
-    /// of life and got no answer.
+    /// Whether another host with the same key may take over the client's session: the agent asked the client twice
+    /// for a sign of life and got no answer.
     pub fn yields(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
         let (yields, asks) = self.silence.is_challenged(now);

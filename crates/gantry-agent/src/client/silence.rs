@@ -13,8 +13,11 @@ const MAX_BYTES: u64 = 128 << 10;
 const MAX_SILENCE_US: u32 = 2_000_000;
 /// The shortest time between two questions for a sign of life.
 const QUESTION_PERIOD_US: u32 = 500_000;
-/// The time that a client has for an answer when another host uses the client's key.
-const CHALLENGE_US: u32 = 1_000_000;
+/// The time that a client has for the answer to each question when another host uses the client's key.
+const CHALLENGE_US: u32 = 500_000;
+/// The number of such questions. After a single one, an agent that stood still for that time would take the session
+/// from a client whose answer waits unread.
+const CHALLENGES: u8 = 2;
 
 /// The time of the client's last sign of life, and the best-effort messages sent since then.
 #[derive(Debug)]
@@ -24,17 +27,25 @@ pub struct Silence {
     bytes: u64,
     /// The time at which the agent last asked the client for a sign of life.
     asked_at: Option<Instant>,
-    challenged_at: Option<Instant>,
+    /// The last question that was asked because another host uses the client's key.
+    challenge: Option<Challenge>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Challenge {
+    asked_at: Instant,
+    /// The number of consecutive questions without an answer, including this one.
+    questions: u8,
 }
 
 impl Silence {
     pub fn new(now: Instant) -> Self {
-        Self { heard_at: now, messages: 0, bytes: 0, asked_at: None, challenged_at: None }
+        Self { heard_at: now, messages: 0, bytes: 0, asked_at: None, challenge: None }
     }
 
     /// Notes that a message of the client has arrived.
     pub fn heard(&mut self, now: Instant) {
-        *self = Self { challenged_at: self.challenged_at, ..Self::new(now) };
+        *self = Self { challenge: self.challenge, ..Self::new(now) };
     }
 
     /// Counts a best-effort message of `bytes` bytes.
@@ -68,17 +79,18 @@ impl Silence {
         self.asked_at.map(|at| at.after_us(QUESTION_PERIOD_US)).or(first)
     }
 
-    /// Handles the case that another host uses the client's key. Returns whether the client has left a question
+    /// Handles the case that another host uses the client's key. Returns whether the client has left the questions
     /// unanswered, and whether the agent should ask the client now.
     pub fn is_challenged(&mut self, now: Instant) -> (bool, bool) {
-        let is_over = |at: Instant| now >= at.after_us(CHALLENGE_US);
-        match self.challenged_at {
-            Some(at) if !is_over(at) => (false, false),
-            Some(at) if self.heard_at < at => (true, false),
-            _ => {
-                self.challenged_at = Some(now);
-                (false, true)
-            }
+        let questions = match self.challenge {
+            Some(last) if now < last.asked_at.after_us(CHALLENGE_US) => return (false, false),
+            Some(last) if self.heard_at < last.asked_at => last.questions,
+            _ => 0,
+        };
+        let yields = questions == CHALLENGES;
+        if !yields {
+            self.challenge = Some(Challenge { asked_at: now, questions: questions + 1 });
         }
+        (yields, !yields)
     }
 }

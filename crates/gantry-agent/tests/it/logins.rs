@@ -17,6 +17,7 @@ test_support::tests!(
     a_login_after_a_reset_of_the_board_begins_the_session_anew,
     a_boot_nonce_tells_a_reset_from_a_copy,
     a_login_of_an_earlier_session_leaves_the_session_alone,
+    an_agent_that_stood_still_leaves_the_session_where_it_is,
     messages_without_a_session_are_answered_so_that_the_client_logs_in
 );
 
@@ -83,9 +84,11 @@ fn a_login_after_a_reset_of_the_board_begins_the_session_anew() {
     }
     // A login from another host is not a copy. It begins a session if the board does not answer at its old address.
     let mut other = line(&agent);
-    other.send(&create_client(SessionId::CLIENT, KEY, &[]));
-    assert!(other.receive(Duration::ZERO).is_none());
-    agent.advance(Duration::from_secs(1));
+    for _ in 0..2 {
+        other.send(&create_client(SessionId::CLIENT, KEY, &[]));
+        assert!(other.receive(Duration::ZERO).is_none());
+        agent.advance(Duration::from_millis(500));
+    }
     log_in(&mut other, SessionId::CLIENT);
     assert!(is_taken(&mut other, SessionId::CLIENT, 0));
 }
@@ -121,6 +124,22 @@ fn a_login_of_an_earlier_session_leaves_the_session_alone() {
     agent.advance(Duration::from_secs(1));
     log_in(&mut wire, first);
     assert!(is_taken(&mut wire, first, 0));
+}
+
+fn an_agent_that_stood_still_leaves_the_session_where_it_is() {
+    let (agent, _) = stopped_agent(Config::default());
+    let mut wire = line(&agent);
+    log_in(&mut wire, SessionId::CLIENT);
+    let mut other = line(&agent);
+    // The agent reads the answer of the client after another login of the other host.
+    for sequence in 0..3 {
+        other.send(&create_client(SessionId::CLIENT, KEY, &[]));
+        agent.advance(Duration::from_secs(2));
+        other.send(&create_client(SessionId::CLIENT, KEY, &[]));
+        assert!(other.receive(Duration::ZERO).is_none());
+        while wire.receive(Duration::ZERO).is_some() {}
+        assert!(is_taken(&mut wire, SessionId::CLIENT, sequence));
+    }
 }
 
 fn messages_without_a_session_are_answered_so_that_the_client_logs_in() {

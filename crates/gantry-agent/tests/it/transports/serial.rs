@@ -15,6 +15,8 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::Barrier,
+    thread,
 };
 use test_support::eventually;
 
@@ -43,11 +45,20 @@ fn clients_share_a_serial_line() {
 fn clients_on_two_serial_lines_have_the_same_address() {
     let (agent, _udp, _) = agent(Config::default());
     let lines = [(); 2].map(|()| Serial::pseudoterminal(&agent).unwrap());
-    let open = |index: usize| SerialWire::open(lines[index].path(), SerialEncoder::CLIENT);
-    let [mut first, mut second] = [(open(0), 0x0710), (open(1), 0x0711)].map(|(line, key)| TestClient::open(line, key));
-    exchange(&mut first, "over_the_first_line");
-    exchange(&mut second, "over_the_second_line");
-    assert_eq!(agent.statistics().len(), 2);
+    let both_are_connected = Barrier::new(2);
+    thread::scope(|scope| {
+        for (line, key, topic) in
+            [(&lines[0], 0x0710, "over_the_first_line"), (&lines[1], 0x0711, "over_the_second_line")]
+        {
+            let (agent, both_are_connected) = (&agent, &both_are_connected);
+            scope.spawn(move || {
+                let mut client = TestClient::open(SerialWire::open(line.path(), SerialEncoder::CLIENT), key);
+                both_are_connected.wait();
+                assert_eq!(agent.statistics().len(), 2);
+                exchange(&mut client, topic);
+            });
+        }
+    });
 }
 
 fn noise_on_a_serial_line_is_survived_and_logged() {
@@ -103,11 +114,12 @@ fn a_serial_device_that_comes_back_is_opened_again() {
     let serial = Serial::open(&agent, &link, 115_200).unwrap();
     assert_eq!(serial.path(), link);
     let mut client = TestClient::open(SerialWire::over(end, 1), 0x070a);
-    // The test replaces the device, as if it was unplugged and plugged in again. In between, no client uses it.
+    // The test replaces the device, as if it was unplugged and plugged in again. In between, no client uses it. The link
+    // goes first, because another test may get a pseudoterminal with the path of the old one.
     let (end, path) = device();
+    std::fs::remove_file(&link).unwrap();
     client.wire = Box::new(SerialWire::over(end, 1));
     eventually("the device is gone", || lines.lock().unwrap().iter().any(|line| line.contains("failed")));
-    std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&path, &link).unwrap();
     eventually("the device is back", || lines.lock().unwrap().iter().any(|line| line.contains("works again")));
     client.until("connected", |client| client.session.is_connected());
