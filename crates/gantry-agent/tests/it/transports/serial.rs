@@ -114,8 +114,8 @@ fn a_serial_device_that_comes_back_is_opened_again() {
     let serial = Serial::open(&agent, &link, 115_200).unwrap();
     assert_eq!(serial.path(), link);
     let mut client = TestClient::open(SerialWire::over(end, 1), 0x070a);
-    // The test replaces the device, as if it was unplugged and plugged in again. In between, no client uses it. The link
-    // goes first, because another test may get a pseudoterminal with the path of the old one.
+    // The test replaces the device, as if it was unplugged and plugged in again. In between, no client uses it. The
+    // link goes first, because another test may get a pseudoterminal with the path of the old one.
     let (end, path) = device();
     std::fs::remove_file(&link).unwrap();
     client.wire = Box::new(SerialWire::over(end, 1));
