@@ -1,5 +1,5 @@
-"""The table "What it costs" of README.md, and the ratios in the text below it. Both quote the published tables of
-contestants whose subscriptions block."""
+"""The table "What it costs" of README.md, and the figures in the text below it: the ratios to the closest middleware,
+and rclcpp over rmw_zenoh. They quote the published tables of contestants whose subscriptions block."""
 
 import re
 
@@ -8,8 +8,10 @@ from figures import Ratio, fixed, median, span
 from tables import markdown
 
 TITLE = "What it costs"
-# The folders of results that the table quotes. Each has one case.
-QUOTED = ("2026-11-29-epyc/4mb", "2026-11-29-epyc/256b")
+# The folder of results that README.md quotes, and its folders of one case each: the two of the table, and the two of
+# rclcpp over rmw_zenoh.
+FOLDER = "2026-11-29-epyc"
+LARGE, SMALL, LARGE_ZENOH, SMALL_ZENOH = QUOTED = ("4mb", "256b", "4mb-rmw-zenoh", "256b-rmw-zenoh")
 # The contestant of each row. The key is the middleware's name in the row, before its version.
 ROWS = {
     "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx by its listener": "iceoryx-listener:best",
@@ -21,6 +23,10 @@ ROWS = {
 CLOSEST = re.compile(
     r"The closest is (?P<name>[^:]+): Gantry takes (?P<large>[\d.]+) times its time\s+with 4 MB \[(?P<large_low>[\d.]+) to "
     r"(?P<large_high>[\d.]+)\], (?P<small>[\d.]+) with 256 bytes \[(?P<small_low>[\d.]+) to (?P<small_high>[\d.]+)\]")
+# The sentence with the medians of rclcpp over rmw_zenoh, in µs, by the executor of `rclcpp:best` and by that of `rclcpp`.
+ZENOH = re.compile(
+    r"rclcpp takes (\d+) µs with 4 MB and (\d+) with 256 bytes by the row's executor, (\d+) and (\d+) by the default one "
+    r"\((\d+) rounds\)")
 
 
 def micros(ns):
@@ -63,34 +69,46 @@ def check_closest(check, text, large, small):
             check.fail(None, f"the text below has the ratios {published} to {sentence['name']}, recomputed {found}")
 
 
+def check_zenoh(check, text, large, small):
+    """Checks the sentence on rclcpp over rmw_zenoh."""
+    sentence = ZENOH.search(text)
+    if sentence is None:
+        return check.fail(None, "the text below has no sentence on rclcpp over rmw_zenoh")
+    found = [micros(median(case[name].latency)) for name in ("rclcpp:best", "rclcpp") for case in (large, small)]
+    found.append(str(len(large["rclcpp"].runs)))
+    if list(sentence.groups()) != found:
+        check.fail(None, f"the text below has {list(sentence.groups())} for rclcpp over rmw_zenoh, recomputed {found}")
+
+
 class FrontPage:
-    """README.md, and the cases that it quotes as far as they are recomputed."""
+    """README.md, and the cases that it quotes as far as they are recomputed, by their folders."""
 
     def __init__(self, file):
         self.file = file
         self.cases = {}
 
     def quote(self, ledger, folder, cases):
-        """Adds the cases of a folder. Once the cases of all quoted folders are known, it checks the table."""
-        if "/".join(folder.parts[-2:]) in QUOTED:
-            self.cases.update(cases)
+        """Adds the case of a folder. Once the cases of all quoted folders are known, it checks the page."""
+        if folder.parts[-2] == FOLDER and folder.name in QUOTED:
+            [self.cases[folder.name]] = cases.values()
             if len(self.cases) == len(QUOTED):
                 check(ledger, self.file, self.cases)
 
     def end(self):
-        """Fails if a quoted folder is missing, because the table was not checked then."""
+        """Fails if a quoted folder is missing, because the page was not checked then."""
         if len(self.cases) != len(QUOTED):
-            raise ValueError(f"results/ lacks one of {', '.join(QUOTED)}, which the table in {self.file} quotes")
+            raise ValueError(f"results/{FOLDER} lacks one of {', '.join(QUOTED)}, which {self.file} quotes")
 
 
 def check(ledger, file, cases):
-    """Compares the table with the quoted cases."""
+    """Compares the table and the text with the quoted cases."""
     table = next((table for table in markdown(file) if table.title == TITLE), None)
     if table is None:
         raise ValueError(f"{file} has no table under `{TITLE}`: tools/recompute/readme.py names it")
     check = Checked(ledger, table)
-    large, small = cases["4MB"], cases["256B"]
-    check_closest(check, file.read_text(), large, small)
+    large, small, text = cases[LARGE], cases[SMALL], file.read_text()
+    check_closest(check, text, large, small)
+    check_zenoh(check, text, cases[LARGE_ZENOH], cases[SMALL_ZENOH])
     names = [cells[0] for cells in table.rows]
     for known in ROWS:
         if not any(name_of(name) == known for name in names):
