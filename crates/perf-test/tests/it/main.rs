@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod c_worker;
 mod command_line;
 mod comparison;
 mod conditions;
@@ -13,6 +14,7 @@ mod ends;
 mod experiment;
 mod footprint;
 mod kills;
+mod limits;
 mod logs;
 mod messages;
 mod mock;
@@ -28,13 +30,14 @@ mod scale;
 mod system;
 mod terminal;
 mod versus;
+mod workers;
 
 use std::process::ExitCode;
 
-use test_support::{side_by_side, trials};
+use test_support::{is_ignored, side_by_side, trial, trials};
 
 /// The number of tests that run at once.
-const THREADS: usize = 12;
+const THREADS: usize = 24;
 
 fn main() -> ExitCode {
     let tests = [
@@ -74,5 +77,17 @@ fn main() -> ExitCode {
         system::reading::TESTS,
         system::watch::TESTS,
     ];
-    libtest_mimic::run(&side_by_side(THREADS), trials(tests)).exit_code()
+    // These run for a long time, so they start first.
+    let where_possible = [
+        ("c_worker", c_worker::TESTS, c_worker::why_not()),
+        ("workers", workers::TESTS, workers::why_not()),
+        ("limits", limits::TESTS, limits::why_not()),
+    ];
+    let mut all = Vec::new();
+    for (group, tests, why_not) in where_possible {
+        let ignored = is_ignored(&format!("{}::{group}", module_path!()), why_not);
+        all.extend(tests.iter().map(|&(name, test)| trial(name, test).with_ignored_flag(ignored)));
+    }
+    all.extend(trials(tests));
+    libtest_mimic::run(&side_by_side(THREADS), all).exit_code()
 }

@@ -1,32 +1,29 @@
 //! Tests of a worker program in C. They compile the example `examples/c_backend`; without a C compiler they are
 //! ignored.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 use std::path::Path;
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, Output};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use perf_test::log::{Log, Summary};
 use serde_json::Value;
 use tempfile::TempDir;
-use test_support::{Test, built_archive, compile, is_ignored, missing_compiler, side_by_side, trial};
+use test_support::{built_archive, compile, missing_compiler};
 
-const TESTS: [Test; 7] = [
-    ("every_message_arrives_whole_and_in_order", every_message_arrives_whole_and_in_order),
-    ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
-    ("messages_come_back_from_a_relay", messages_come_back_from_a_relay),
-    ("sentences_from_c_reach_the_user", sentences_from_c_reach_the_user),
-    ("a_topology_needs_executors", a_topology_needs_executors),
-    ("only_perf_test_starts_the_program", only_perf_test_starts_the_program),
-    ("the_example_does_as_it_declares", the_example_does_as_it_declares),
-];
+test_support::tests!(
+    every_message_arrives_whole_and_in_order,
+    several_of_each_in_one_process_and_apart,
+    messages_come_back_from_a_relay,
+    sentences_from_c_reach_the_user,
+    a_topology_needs_executors,
+    only_perf_test_starts_the_program,
+    the_example_does_as_it_declares
+);
 
-fn main() -> ExitCode {
-    let ignored = is_ignored("c_worker", missing_compiler("cc", "c"));
-    let trials = TESTS.into_iter().map(|(name, test)| trial(name, test).with_ignored_flag(ignored)).collect();
-    libtest_mimic::run(&side_by_side(TESTS.len()), trials).exit_code()
+/// The reason why these tests are ignored; `None` if they can run.
+pub fn why_not() -> Option<String> {
+    missing_compiler("cc", "c")
 }
 
 /// The folder with the compiled example.

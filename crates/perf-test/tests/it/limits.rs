@@ -3,27 +3,23 @@
 //! These tests mount small file systems in their own mount namespace. If that is impossible, they are ignored with the
 //! reason.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 use std::path::Path;
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use test_support::{Test, is_ignored, side_by_side, trial};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_perf_test");
 
-fn main() -> ExitCode {
-    let why_not = why_no_small_tmpfs().map(|why| format!("no small tmpfs can be had here: {why}"));
-    let ignored = is_ignored("limits", why_not);
-    let tests: [Test; 4] = [
-        ("a_json_log_on_a_full_disk_stays_a_document", a_json_log_on_a_full_disk_stays_a_document),
-        ("a_full_log_on_a_full_disk_stays_a_document", a_full_log_on_a_full_disk_stays_a_document),
-        ("a_csv_log_on_a_full_disk_ends_with_a_whole_row", a_csv_log_on_a_full_disk_ends_with_a_whole_row),
-        ("too_little_shared_memory_says_what_to_do", too_little_shared_memory_says_what_to_do),
-    ];
-    let trials = tests.into_iter().map(|(name, test)| trial(name, test).with_ignored_flag(ignored)).collect();
-    libtest_mimic::run(&side_by_side(tests.len()), trials).exit_code()
+test_support::tests!(
+    a_json_log_on_a_full_disk_stays_a_document,
+    a_full_log_on_a_full_disk_stays_a_document,
+    a_csv_log_on_a_full_disk_ends_with_a_whole_row,
+    too_little_shared_memory_says_what_to_do
+);
+
+/// The reason why these tests are ignored; `None` if they can run.
+pub fn why_not() -> Option<String> {
+    why_no_small_tmpfs().map(|why| format!("no small tmpfs can be had here: {why}"))
 }
 
 /// Creates a folder in /dev/shm on which a small file system can be mounted.

@@ -3,12 +3,10 @@
 //! The program `perf_test_echo` is written in Python from `docs/internals/worker-protocol.md` alone. Without python3,
 //! the tests are ignored.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use command_fds::{CommandFdExt, FdMapping};
 use perf_test::log::{Log, Summary};
@@ -16,34 +14,31 @@ use perf_worker::worker::protocol::{PROTOCOL, REPORTS_FD};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use test_support::{Test, is_ignored, side_by_side, trial};
 
-const TESTS: [Test; 11] = [
-    ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
-    ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
-    ("late_messages_count_by_both_latencies", late_messages_count_by_both_latencies),
-    ("it_keeps_the_promises_that_no_figure_shows", it_keeps_the_promises_that_no_figure_shows),
-    ("two_programs_match", two_programs_match),
-    ("its_own_sentence_names_an_unsupported_option", its_own_sentence_names_an_unsupported_option),
-    ("a_program_names_the_daemons_of_its_run", a_program_names_the_daemons_of_its_run),
-    ("an_answer_that_is_no_check_is_refused_before_anything_starts", an_answer_that_is_no_check_is_refused),
-    ("a_name_may_stand_for_a_program_with_a_setting", a_name_may_stand_for_a_program_with_a_setting),
-    ("a_killed_worker_leaves_nothing", a_killed_worker_leaves_nothing),
-    ("a_worker_that_sends_no_reports_is_ended", a_worker_that_sends_no_reports_is_ended),
-];
+test_support::tests!(
+    one_of_each_is_measured_as_any_other,
+    several_of_each_in_one_process_and_apart,
+    late_messages_count_by_both_latencies,
+    it_keeps_the_promises_that_no_figure_shows,
+    two_programs_match,
+    its_own_sentence_names_an_unsupported_option,
+    a_program_names_the_daemons_of_its_run,
+    an_answer_that_is_no_check_is_refused,
+    a_name_may_stand_for_a_program_with_a_setting,
+    a_killed_worker_leaves_nothing,
+    a_worker_that_sends_no_reports_is_ended
+);
 
-fn main() -> ExitCode {
+/// The reason why these tests are ignored; `None` if they can run.
+pub fn why_not() -> Option<String> {
     let works = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
-    let why_not = (!works).then(|| "there is no python3 here to run a worker program in another language".to_owned());
-    let ignored = is_ignored("workers", why_not);
-    let trials = TESTS.into_iter().map(|(name, test)| trial(name, test).with_ignored_flag(ignored)).collect();
-    libtest_mimic::run(&side_by_side(TESTS.len()), trials).exit_code()
+    (!works).then(|| "there is no python3 here to run a worker program in another language".to_owned())
 }
 
 /// The command `perf_test -c echo`, with the worker program on the PATH. The program's middleware keeps its files in
 /// `folder`.
 fn echo(folder: &TempDir, options: &str) -> Command {
-    let workers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers");
+    let workers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let path = format!("{}:{}", workers.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
     command.args(["-c", "echo"]).args(options.split_whitespace()).env("PATH", path).env_remove("ROS_DOMAIN_ID");
@@ -135,7 +130,7 @@ fn keeps_its_promises(mut plan: Value) {
     plan["endpoints"].as_array_mut().unwrap().push(subscription);
 
     let folder = tempfile::tempdir().unwrap();
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/perf_test_echo");
     let mut command = Command::new(program);
     command.args(["worker", "all"]).env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::piped());
     let (reports, its_end) = pipe().unwrap();
@@ -219,7 +214,7 @@ fn its_own_sentence_names_an_unsupported_option() {
 /// Runs `perf_test -c other`. The worker program runs the script `check` as its answer to `check`, and is echo in all
 /// other respects.
 fn other(folder: &TempDir, check: &str) -> Output {
-    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/perf_test_echo");
     let program = folder.path().join("perf_test_other");
     let script = format!("#!/bin/sh\n[ $1 != check ] && exec {} \"$@\"\n{check}\n", echo_program.display());
     std::fs::write(&program, script).unwrap();
@@ -269,7 +264,7 @@ fn an_answer_that_is_no_check_is_refused() {
 /// `check` prints the run.
 fn a_name_may_stand_for_a_program_with_a_setting() {
     let folder = tempfile::tempdir().unwrap();
-    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/perf_test_echo");
     let described = Command::new(echo_program).arg("describe").output().unwrap();
     let mut description: Value = serde_json::from_slice(&described.stdout).unwrap();
     description["settings"] =
@@ -319,7 +314,7 @@ fn a_killed_worker_leaves_nothing() {
 fn a_worker_that_sends_no_reports_is_ended() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("perf_test_flooder");
-    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/perf_test_echo");
     // After the order `Go`, the subscription's process sends invalid lines for ever.
     let flood = "while echo nonsense; do :; done >&3 &";
     let pass_on =
