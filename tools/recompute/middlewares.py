@@ -71,14 +71,16 @@ def check_case(ledger, table, case, of_case):
 
 
 def check_ratios(ledger, table, found):
-    """Checks the ratios for one form of the base: latency and CPU time of each case, and memory of the first case."""
+    """Checks the ratios for one form of the base: latency, p99 and CPU time of each case, and memory of the first case."""
     check, base = Checked(ledger, table), table.title.removeprefix(RATIOS)
     first = next(iter(found.values()))
     rows = {name_of(cells) for cells in table.rows}
     for name in first:
         if any(of.name == base for of in versus.bases_of(name, first)) and name not in rows:
             check.fail(None, f"it lacks {name}, which was measured")
-    columns = [(of_case, figure) for of_case in found.values() for figure in ("latency", "cpu")] + [(first, "rss")]
+    has_p99 = any(heading.endswith(" p99") for heading in table.header)  # tables before 2026-11-29 have none
+    figures = ["latency", "p99", "cpu"] if has_p99 else ["latency", "cpu"]
+    columns = [(of_case, figure) for of_case in found.values() for figure in figures] + [(first, "rss")]
     for row, cells in enumerate(table.rows):
         for column, (of_case, figure) in enumerate(columns, 1):
             ratio = Ratio(getattr(of_case[base], figure), getattr(of_case[name_of(cells)], figure))

@@ -10,15 +10,14 @@ use crate::{
     communicator::is_baseline,
     experiments::{
         batch::{BEST, middleware_of},
-        results_file::{RATIOS, Ratio, RunResults},
+        results_file::{CPU, Compared, LATENCY, MEMORY, Ratio, RunResults, TAIL},
     },
-    log::figures::{Figure, PEAK_MEMORY},
 };
 
 /// The preferred base, used if it is among the contestants.
 const BASE: &str = "gantry";
 
-fn ratio(base: &RunResults, other: &RunResults, case: Option<&str>, figure: (&str, &Figure)) -> Option<Ratio> {
+fn ratio(base: &RunResults, other: &RunResults, case: Option<&str>, figure: Compared) -> Option<Ratio> {
     Ratio::new((&base.contestant, &base.rounds), (&other.contestant, &other.rounds), case, figure)
 }
 
@@ -29,11 +28,12 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
     for (base, other) in pairs(&first.rows) {
         for case in cases {
             if let (Some(base), Some(other)) = (case.rows.get(base), case.rows.get(other)) {
-                ratios.extend(RATIOS.iter().filter_map(|figure| ratio(base, other, Some(&case.case.name), *figure)));
+                let of_case = |figure| ratio(base, other, Some(&case.case.name), figure);
+                ratios.extend([LATENCY, TAIL, CPU].into_iter().filter_map(of_case));
             }
         }
         if let (Some(base), Some(other)) = (first.rows.get(base), first.rows.get(other)) {
-            ratios.extend(ratio(base, other, None, ("rss", &PEAK_MEMORY)));
+            ratios.extend(ratio(base, other, None, MEMORY));
         }
     }
     ratios

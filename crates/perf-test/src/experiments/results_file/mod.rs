@@ -12,7 +12,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-pub use ratio::{BETTER, NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, WORSE, ratio_tables};
+pub use ratio::{
+    BETTER, CPU, Compared, LATENCY, MEMORY, NO_DIFFERENCE, Ratio, TAIL, TOO_FEW_ROUNDS, WORSE, ratio_tables,
+};
 pub use row::{RunResults, notes_of};
 pub use table::{Column, MEANING_OF_INTERVALS, Table, headings, of_rounds};
 

@@ -9,15 +9,23 @@ use super::Table;
 use crate::{
     common::distinct,
     communicator::{is_baseline, shown_contestant},
-    log::figures::{CPU_PER_MESSAGE, Figure, P50, Values},
+    log::figures::{CPU_PER_MESSAGE, Figure, P50, P99, PEAK_MEMORY, Values},
     measure::{
         interval::{CONFIDENCE, Interval},
         ranks::ratio,
     },
 };
 
-/// The figures for which ratios are computed, with their names in ratios. Lower values are better.
-pub static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
+/// A figure for which ratios are computed, with its name in ratios. Lower values are better.
+pub type Compared = (&'static str, &'static Figure);
+/// The median latency.
+pub static LATENCY: Compared = ("latency", &P50);
+/// The 99th percentile of the latency.
+pub static TAIL: Compared = ("p99", &P99);
+/// The CPU time per message.
+pub static CPU: Compared = ("cpu", &CPU_PER_MESSAGE);
+/// The peak memory.
+pub static MEMORY: Compared = ("rss", &PEAK_MEMORY);
 
 /// The finding if the whole interval of a ratio is below 1: the base is better.
 pub const BETTER: &str = "better";
@@ -34,8 +42,8 @@ const MARKS: [(&str, &str, &str); 2] = [
     (TOO_FEW_ROUNDS, "?", "marks too few rounds to say."),
 ];
 /// The note below a table that explains the figures.
-const FIGURES: &str =
-    "Latency is the median from send to reception, CPU the CPU time per message, memory the peak in the first case.";
+const FIGURES: &str = "Latency is the median from send to reception, p99 its 99th percentile, CPU the CPU time per \
+    message, memory the peak in the first case.";
 
 /// The ratio of a figure between two contestants, with its confidence interval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,7 +55,8 @@ pub struct Ratio {
     pub other: String,
     /// The case, for example `4MB`; null for a ratio of memory, which is only computed in the first case.
     pub case: Option<String>,
-    /// The figure: `latency` (the median), `cpu` (CPU time per message) or `rss` (memory).
+    /// The figure: `latency` (the median), `p99` (the latency's 99th percentile), `cpu` (CPU time per message) or `rss`
+    /// (memory).
     pub figure: String,
     /// The base's value divided by the other contestant's value, for each round in which both were measured.
     pub by_round: Vec<f64>,
@@ -66,7 +75,7 @@ impl Ratio {
         base: (&str, &[Option<Values>]),
         other: (&str, &[Option<Values>]),
         case: Option<&str>,
-        (name, figure): (&str, &Figure),
+        (name, figure): Compared,
     ) -> Option<Ratio> {
         let both = base
             .1

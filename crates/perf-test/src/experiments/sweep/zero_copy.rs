@@ -8,7 +8,7 @@ use crate::{
     cli::{self, Axis, Choice, RunOptions},
     experiments::{
         batch::Contestant,
-        results_file::{RATIOS, Ratio, RunResults, of_rounds},
+        results_file::{CPU, LATENCY, Ratio, RunResults, of_rounds},
     },
     log::figures::{CPU_PER_MESSAGE, Figure, MEAN, P50, USAGE},
 };
@@ -69,7 +69,7 @@ pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
         }
         let names = [format!("{name}, zero copy"), format!("{name}, copy")];
         let ratio = |figure| Ratio::new((&names[0], &zero_copy.rounds), (&names[1], &copy.rounds), None, figure);
-        let ratios: Vec<Ratio> = RATIOS.into_iter().filter_map(ratio).collect();
+        let ratios: Vec<Ratio> = [LATENCY, CPU].into_iter().filter_map(ratio).collect();
         if let [latency, cpu] = ratios.as_slice() {
             let (p50, message) = (P50.column, CPU_PER_MESSAGE.column);
             let sentence = format!("{name}: zero copy / copy: {p50} {}, {message} {}", latency.text(), cpu.text());
