@@ -84,6 +84,15 @@ public:
     result<bool> wait(std::chrono::nanoseconds timeout) {
         return detail::whether(gantry_client_wait(handle_.get(), detail::timeout_ns(timeout)));
     }
+    // A file descriptor that is readable while there is a response to take. It does not become readable when a server
+    // ends, so also take now and then.
+    result<int> fd() {
+        return detail::descriptor([this](std::int32_t *fd) { return gantry_client_get_fd(handle_.get(), fd); });
+    }
+    // One sentence for each server of the service that is not matched, with the reason.
+    result<std::vector<std::string>> mismatches() {
+        return detail::strings([this](auto **list) { return gantry_client_mismatches(handle_.get(), list); });
+    }
     // Removes a pending request. Returns false if the request is not pending.
     result<bool> remove_pending_request(const gantry_request_id &id) {
         return detail::whether(gantry_client_remove_pending_request(handle_.get(), id));

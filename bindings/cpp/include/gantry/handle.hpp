@@ -31,4 +31,13 @@ result<std::vector<std::string>> strings(Make make) {
     return result<std::vector<std::string>>(std::move(texts));
 }
 
+// The file descriptor that a function of gantry.h returns. `get` calls the function with the address of the descriptor.
+template <class Get>
+result<int> descriptor(Get get) {
+    std::int32_t fd = -1;
+    const gantry_status status = get(&fd);
+    if (status < 0) return error::last(status);
+    return fd;
+}
+
 }  // namespace gantry::detail

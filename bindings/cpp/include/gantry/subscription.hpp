@@ -30,10 +30,7 @@ public:
     }
     // A file descriptor for poll and epoll that is readable while there is a sample to take.
     result<int> fd() {
-        std::int32_t fd = -1;
-        const gantry_status status = gantry_subscription_get_fd(handle_.get(), &fd);
-        if (status < 0) return error::last(status);
-        return fd;
+        return detail::descriptor([this](std::int32_t *fd) { return gantry_subscription_get_fd(handle_.get(), fd); });
     }
     result<gantry_subscription_counts> counts() {
         auto counts = detail::sized<gantry_subscription_counts>();
