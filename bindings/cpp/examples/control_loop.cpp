@@ -62,7 +62,7 @@ struct Joint {
             const std::int64_t due_ns = start_ns + static_cast<std::int64_t>(cycle) * period_ns;
             sleep_until(due_ns);
             measure(cycle);
-            while (now_ns() < due_ns + period_ns / 2 && !obey(cycle)) {  // without a command, the last one stays in effect
+            while (now_ns() < due_ns + period_ns / 2 && !obey(cycle)) {  // without a command, the last one stays
             }
         }
     }
@@ -81,7 +81,8 @@ private:
         bool is_answered = false;
         while (const auto command = commands.take().value()) {
             torque_nm = (*command)->torque_nm;
-            if (latencies_ns.size() < latencies_ns.capacity()) latencies_ns.push_back(now_ns() - (*command)->measured_ns);
+            if (latencies_ns.size() < latencies_ns.capacity())
+                latencies_ns.push_back(now_ns() - (*command)->measured_ns);
             is_answered |= (*command)->cycle == cycle;
         }
         return is_answered;
@@ -113,7 +114,8 @@ int main(int argc, char **argv) {
     const auto us = [&](std::size_t percent) {
         return static_cast<double>(latencies_ns[(latencies_ns.size() - 1) * percent / 100]) / 1000;
     };
-    std::printf("%zu of %zu measurements have a command, after %.1f us (p50), %.1f us (p99); the joint is at %.6f rad\n",
-                latencies_ns.size(), static_cast<std::size_t>(cycles), us(50), us(99), joint.position_rad);
+    std::printf("%zu of %zu measurements have a command, after %.1f us (p50), %.1f us (p99)\n", latencies_ns.size(),
+                static_cast<std::size_t>(cycles), us(50), us(99));
+    std::printf("the joint is at %.3f rad\n", joint.position_rad);
     return 0;
 }

@@ -1,10 +1,14 @@
-// Measures the latency of images through an executor of rclcpp: latency pub|sub BYTES COUNT RATE [FORM [EXECUTOR]].
+// Measures the latency of images through an executor of rclcpp:
+// latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp [single|multi|events]]
 //
-// FORM is `in-place` (gantry_rclcpp, the default) or `rclcpp` (rclcpp's own publisher and subscription, over any RMW).
-// EXECUTOR is `single` (the default), `static`, `multi` or `events`. The subscription ends with the last message; if that
-// is lost, it ends with SIGINT. It prints one line of JSON: a latency is the time from before the publication to the beginning
-// of the callback. Both processes print their CPU time (user and system) per message. The first ten messages are warm-up
-// and do not count.
+// With `in-place` (the default), the messages are in shared memory (gantry_rclcpp). With `rclcpp`, the endpoints are
+// rclcpp's own, over any RMW. `both` is one process with a thread that publishes. Its messages are intra-process with
+// `rclcpp`: rclcpp passes a pointer and triggers a guard condition, so the latency is the latency of the executor. The
+// last word selects the executor.
+//
+// The subscription ends with the last message, or with SIGINT if that is lost. It prints one line of JSON. A latency is
+// the time from before the publication to the beginning of the callback. Both processes print their CPU time (user and
+// system) per message. The first ten messages are warm-up and do not count.
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 #include <gantry_rclcpp/gantry_rclcpp.hpp>
 
@@ -19,7 +23,9 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using sensor_msgs::msg::Image;
@@ -40,11 +46,14 @@ static void sleep_until(std::int64_t due_ns) {
 static double cpu_us() {
     rusage used = {};
     getrusage(RUSAGE_SELF, &used);
-    const auto us = [](const timeval &time) { return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec); };
+    const auto us = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
+    };
     return us(used.ru_utime) + us(used.ru_stime);
 }
 
-// Publishes messages at the due times: `prepare(index)` comes before the due time, `publish(time_ns)` follows it.
+// Publishes messages at the due times. `prepare(index)` comes before the time stamp, `publish(time_ns)` follows it. The
+// thread then sleeps at once, as in perf_test, because the kernel may wake the subscription on the same CPU.
 template <class Prepare, class Publish>
 static void pace(std::size_t count, double rate, Prepare &&prepare, Publish &&publish) {
     sleep_until(now_ns() + 300000000);  // some RMWs count a subscription before they send to it
@@ -52,8 +61,8 @@ static void pace(std::size_t count, double rate, Prepare &&prepare, Publish &&pu
     std::int64_t due_ns = now_ns();
     for (std::size_t i = 0; i < count && rclcpp::ok(); i++) {
         due_ns += static_cast<std::int64_t>(1e9 / rate);
-        prepare(static_cast<std::uint32_t>(i));
         sleep_until(due_ns);
+        prepare(static_cast<std::uint32_t>(i));
         publish(now_ns());
     }
     std::printf("{\"publisher_cpu_us\": %.1f}\n", (cpu_us() - cpu_begin_us) / static_cast<double>(count));
@@ -84,13 +93,18 @@ static void publish_in_place(const rclcpp::Node::SharedPtr &node, std::size_t by
 
 static void publish_as_rclcpp(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count, double rate) {
     auto images = node->create_publisher<Image>("latency", rclcpp::QoS(10).reliable());
-    wait_for_subscription(*images);
-    Image image;
-    image.data.resize(bytes, 7);
-    pace(count, rate, [&](std::uint32_t index) { image.height = index; }, [&](std::int64_t time_ns) {
-        image.header.stamp.sec = static_cast<std::int32_t>(time_ns / 1000000000);
-        image.header.stamp.nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
-        images->publish(image);
+    const bool is_intra_process = node->get_node_options().use_intra_process_comms();
+    if (!is_intra_process) wait_for_subscription(*images);
+    auto image = std::make_unique<Image>();
+    const auto prepare = [&](std::uint32_t index) {
+        if (!image) image = std::make_unique<Image>();
+        image->data.resize(bytes, 7);
+        image->height = index;
+    };
+    pace(count, rate, prepare, [&](std::int64_t time_ns) {
+        image->header.stamp.sec = static_cast<std::int32_t>(time_ns / 1000000000);
+        image->header.stamp.nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
+        is_intra_process ? images->publish(std::move(image)) : images->publish(*image);
     });
 }
 
@@ -116,18 +130,18 @@ struct Arrivals {
         const auto quantile = [&](double part) {
             return latencies_us[static_cast<std::size_t>(part * static_cast<double>(latencies_us.size() - 1))];
         };
-        std::printf("{\"bytes\": %zu, \"received\": %zu, \"n\": %zu, \"min_us\": %.2f, \"p50_us\": %.2f, \"p99_us\": %.2f, "
-                    "\"max_us\": %.2f, \"subscription_cpu_us\": %.1f}\n",
-                    bytes, received, latencies_us.size(), quantile(0), quantile(0.5), quantile(0.99), quantile(1), cpu_us_each);
+        std::printf("{\"bytes\": %zu, \"received\": %zu, \"n\": %zu, \"min_us\": %.2f, \"p50_us\": %.2f, "
+                    "\"p99_us\": %.2f, \"max_us\": %.2f, \"subscription_cpu_us\": %.1f}\n",
+                    bytes, received, latencies_us.size(), quantile(0), quantile(0.5), quantile(0.99), quantile(1),
+                    cpu_us_each);
     }
 };
 
 static std::unique_ptr<rclcpp::Executor> make_executor(const std::string &name) {
     if (name == "single") return std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
-    if (name == "static") return std::make_unique<rclcpp::executors::StaticSingleThreadedExecutor>();
     if (name == "multi") return std::make_unique<rclcpp::executors::MultiThreadedExecutor>();
     if (name == "events") return std::make_unique<rclcpp::experimental::executors::EventsExecutor>();
-    throw std::invalid_argument("the executors are single, static, multi and events");
+    throw std::invalid_argument("the executors are single, multi and events");
 }
 
 static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count, bool is_in_place,
@@ -135,17 +149,18 @@ static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, st
     auto executor = make_executor(executor_name);
     Arrivals arrivals{*executor, count};
     arrivals.latencies_us.reserve(count);
+    const auto qos = rclcpp::QoS(10).reliable();
     std::shared_ptr<void> subscription;
     if (is_in_place)
-        subscription = gantry::create_subscription<Image>(node, "latency", rclcpp::QoS(10).reliable(), [&](const Sample &image) {
+        subscription = gantry::create_subscription<Image>(node, "latency", qos, [&](const Sample &image) {
             const std::int64_t arrived_ns = now_ns();
             const auto &stamp = image->header().stamp();
             arrivals.arrive(arrived_ns, stamp.sec, stamp.nanosec, image->height());
         });
     else
-        subscription = node->create_subscription<Image>("latency", rclcpp::QoS(10).reliable(), [&](const Image &image) {
+        subscription = node->create_subscription<Image>("latency", qos, [&](const Image::ConstSharedPtr &image) {
             const std::int64_t arrived_ns = now_ns();
-            arrivals.arrive(arrived_ns, image.header.stamp.sec, image.header.stamp.nanosec, image.height);
+            arrivals.arrive(arrived_ns, image->header.stamp.sec, image->header.stamp.nanosec, image->height);
         });
     executor->add_node(node);
     executor->spin();
@@ -159,17 +174,21 @@ int main(int argc, char **argv) {
         return index < arguments.size() ? arguments[index] : std::string(otherwise);
     };
     if (arguments.size() < 4) {
-        std::fprintf(stderr, "latency pub|sub BYTES COUNT RATE [in-place|rclcpp [single|static|multi|events]]\n");
+        std::fprintf(stderr, "latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp [single|multi|events]]\n");
         return 2;
     }
     const std::size_t bytes = std::stoul(arguments[1]), count = std::stoul(arguments[2]);
     const double rate = std::stod(arguments[3]);
     const bool is_in_place = argument(4, "in-place") == "in-place";
-    auto node = std::make_shared<rclcpp::Node>("latency_" + arguments[0]);
-    if (arguments[0] == "sub")
-        subscribe(node, bytes, count, is_in_place, argument(5, "single"));
-    else
-        (is_in_place ? publish_in_place : publish_as_rclcpp)(node, bytes, count, rate);
+    const bool is_both = arguments[0] == "both";
+    auto node = std::make_shared<rclcpp::Node>("latency_" + arguments[0],
+                                               rclcpp::NodeOptions().use_intra_process_comms(is_both && !is_in_place));
+    const auto publish = [&] { (is_in_place ? publish_in_place : publish_as_rclcpp)(node, bytes, count, rate); };
+    std::thread publisher;
+    if (is_both) publisher = std::thread(publish);
+    if (arguments[0] == "pub") publish();
+    else subscribe(node, bytes, count, is_in_place, argument(5, "single"));
+    if (is_both) publisher.join();
     rclcpp::shutdown();
     return 0;
 }

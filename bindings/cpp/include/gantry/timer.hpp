@@ -49,7 +49,8 @@ public:
     bool take() noexcept { return gantry_guard_condition_take(handle_.get()) == GANTRY_OK; }
     // A file descriptor that is readable from a trigger to the next take. It belongs to the guard condition.
     result<int> fd() const {
-        return detail::descriptor([this](std::int32_t *fd) { return gantry_guard_condition_get_fd(handle_.get(), fd); });
+        return detail::descriptor(
+            [this](std::int32_t *fd) { return gantry_guard_condition_get_fd(handle_.get(), fd); });
     }
     gantry_wait_source wait_source() noexcept { return {GANTRY_SOURCE_GUARD_CONDITION, false, handle_.get()}; }
 
