@@ -45,10 +45,10 @@ public:
     // Loans a response in the memory in which the client reads it.
     result<Loan<Response>> loan_response(const gantry_request_id &id, const ResponseShape &shape = {}) {
         return detail::loan<Response>(shape, [&](std::size_t size) -> result<GenericLoan> {
-            gantry_loan raw = {};
-            const gantry_status status = gantry_service_loan_response(handle_.get(), id, size, &raw);
+            GenericLoan made;
+            const gantry_status status = gantry_service_loan_response(handle_.get(), id, size, made.raw());
             if (status < 0) return error::last(status);
-            return GenericLoan(raw);
+            return result<GenericLoan>(std::move(made));
         });
     }
     result<void> send_response(const gantry_request_id &id, Loan<Response> &&response) {

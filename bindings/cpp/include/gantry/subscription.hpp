@@ -14,11 +14,11 @@ public:
 
     // The next sample, if there is one. It is read in shared memory, and its bytes are not checked.
     result<std::optional<GenericSample>> take() {
-        gantry_sample raw = {};
-        const gantry_status status = gantry_subscription_take(handle_.get(), &raw);
+        GenericSample made;
+        const gantry_status status = gantry_subscription_take(handle_.get(), made.raw());
         if (status < 0) return error::last(status);
         if (status != GANTRY_OK) return std::optional<GenericSample>();
-        return std::optional<GenericSample>(GenericSample(raw));
+        return std::optional<GenericSample>(std::move(made));
     }
     // Waits until there is a sample to take. Returns false after the timeout.
     result<bool> wait(std::chrono::nanoseconds timeout) {
