@@ -3,6 +3,8 @@
 
 #include <gantry/result.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
