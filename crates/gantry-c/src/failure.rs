@@ -105,8 +105,8 @@ fn engine_status(error: &EngineError) -> Status {
 
 /// Runs the body of a function that C calls, and returns its status.
 ///
-/// The closure returns only a `Status`, because `catch_unwind` passes its result through memory: the compiler would load
-/// a `Result` in a larger piece than it was stored, and the processor would wait for the store.
+/// The closure returns only a `Status`, because `catch_unwind` passes its result through memory: a `Result` would be
+/// loaded in a larger piece than it was stored, and the processor would wait for the store.
 #[inline]
 pub fn run(body: impl FnOnce() -> Result<Status>) -> Status {
     catch_unwind(AssertUnwindSafe(|| body().unwrap_or_else(report)))
