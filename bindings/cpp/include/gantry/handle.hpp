@@ -34,7 +34,7 @@ result<std::vector<std::string>> strings(Make make) {
 }
 
 // Reads one field of a struct that the library has just written. A compiler copies structs in larger pieces than the
-// library stores their fields, and the processor would wait until the stores are complete (some 10 ns). `volatile`
+// library stores their fields, and the processor would wait until the stores are complete (about 10 ns). `volatile`
 // forbids larger pieces.
 template <class T>
 T read_alone(const T &field) noexcept {
