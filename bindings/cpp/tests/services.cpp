@@ -5,6 +5,7 @@
 #include <gantry_msgs/example_interfaces/srv/add_two_ints.hpp>
 #include <gantry_msgs/std_srvs/srv/set_bool.hpp>
 
+#include <poll.h>
 #include <thread>
 
 using namespace gantry_msgs;
@@ -57,8 +58,45 @@ static void any_length() {
     CHECK(!gone.has_value() && gone.error().status == GANTRY_SERVER_GONE);
 }
 
+// Returns whether a descriptor is readable before the timeout. 0 does not wait.
+static bool is_readable(int fd, std::chrono::milliseconds timeout) {
+    pollfd waiting = {fd, POLLIN, 0};
+    return poll(&waiting, 1, static_cast<int>(timeout.count())) == 1;
+}
+
+static void descriptors() {
+    auto node = ok(gantry::Node::create("polling"));
+    auto service = ok(node.create_service<SetBool>("polled"));
+    auto client = ok(node.create_client<SetBool>("polled"));
+    CHECK(ok(client.wait_for_service(PATIENCE)));
+    const int requests = ok(service.fd()), responses = ok(client.fd());
+    CHECK(!is_readable(requests, {}) && !is_readable(responses, {}));
+    ok(client.send_request(ok(client.loan_request())));
+    CHECK(is_readable(requests, PATIENCE) && !is_readable(responses, {}));
+    const auto request = ok(service.take_request());
+    ok(service.respond(request->id(), {}, [](auto &) {}));
+    CHECK(is_readable(responses, PATIENCE) && ok(client.take_response()).has_value());
+
+    auto guard = ok(gantry::GuardCondition::create());
+    const int triggered = ok(guard.fd());
+    CHECK(!is_readable(triggered, {}));
+    guard.trigger();
+    CHECK(is_readable(triggered, PATIENCE) && guard.take() && !is_readable(triggered, {}));
+}
+
+static void another_type() {
+    auto node = ok(gantry::Node::create("mismatched"));
+    auto service = ok(node.create_service<SetBool>("of_two_types"));
+    auto client = ok(node.create_client<AddTwoInts>("of_two_types"));
+    const auto told_client = ok(client.mismatches()), told_service = ok(service.mismatches());
+    CHECK(told_client.size() == 1 && told_client[0].find("std_srvs/srv/SetBool") != std::string::npos);
+    CHECK(told_service.size() == 1 && told_service[0].find("example_interfaces/srv/AddTwoInts") != std::string::npos);
+}
+
 int main() {
     plain_messages();
     any_length();
+    descriptors();
+    another_type();
     return 0;
 }

@@ -1,16 +1,31 @@
-// Measures the latency of messages in shared memory through an executor of rclcpp: latency pub|sub BYTES COUNT RATE.
+// Measures the latency of images through an executor of rclcpp:
+// latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp [single|multi|events]]
 //
-// The subscription prints one line of JSON. A latency is the time from before the publication of a loan to the
-// beginning of the callback. The first ten messages are warm-up and do not count.
+// With `in-place` (the default), the messages are in shared memory (gantry_rclcpp). With `rclcpp`, the endpoints are
+// rclcpp's own, over any RMW. `both` is one process with a thread that publishes. Its messages are intra-process with
+// `rclcpp`: rclcpp passes a pointer and triggers a guard condition, so the latency is the latency of the executor. The
+// last word selects the executor.
+//
+// The subscription ends with the last message, or with SIGINT if that is lost. It prints one line of JSON. A latency is
+// the time from before the publication to the beginning of the callback. Both processes print their CPU time (user and
+// system) per message. The first ten messages are warm-up and do not count.
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 #include <gantry_rclcpp/gantry_rclcpp.hpp>
 
+#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <sensor_msgs/msg/image.hpp>
+
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 using sensor_msgs::msg::Image;
@@ -28,64 +43,152 @@ static void sleep_until(std::int64_t due_ns) {
     }
 }
 
-static void publish(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count, double rate) {
-    auto images = gantry::create_publisher<Image>(node, "latency", rclcpp::QoS(10).reliable());
-    while (rclcpp::ok() && images->endpoint()->get_subscription_count() == 0) sleep_until(now_ns() + 1000000);
-    gantry::InPlacePublisher<Image>::Shape shape;
-    shape.data = bytes;
+static double cpu_us() {
+    rusage used = {};
+    getrusage(RUSAGE_SELF, &used);
+    const auto us = [](const timeval &time) {
+        return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
+    };
+    return us(used.ru_utime) + us(used.ru_stime);
+}
+
+// Publishes messages at the due times. `prepare(index)` comes before the time stamp, `publish(time_ns)` follows it. The
+// thread then sleeps at once, as in perf_test, because the kernel may wake the subscription on the same CPU.
+template <class Prepare, class Publish>
+static void pace(std::size_t count, double rate, Prepare &&prepare, Publish &&publish) {
+    sleep_until(now_ns() + 300000000);  // some RMWs count a subscription before they send to it
+    const double cpu_begin_us = cpu_us();
     std::int64_t due_ns = now_ns();
     for (std::size_t i = 0; i < count && rclcpp::ok(); i++) {
         due_ns += static_cast<std::int64_t>(1e9 / rate);
-        auto image = images->loan(shape).value();
-        image->data()[0] = 7;
-        image->set_height(static_cast<std::uint32_t>(i));
         sleep_until(due_ns);
-        const std::int64_t time_ns = now_ns();
-        image->header().stamp().sec = static_cast<std::int32_t>(time_ns / 1000000000);
-        image->header().stamp().nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
-        images->publish(std::move(image)).value();
+        prepare(static_cast<std::uint32_t>(i));
+        publish(now_ns());
     }
+    std::printf("{\"publisher_cpu_us\": %.1f}\n", (cpu_us() - cpu_begin_us) / static_cast<double>(count));
     sleep_until(now_ns() + 300000000);  // the last message must be taken before its memory is removed
 }
 
-static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count) {
-    constexpr std::size_t warm_up = 10;
-    std::vector<double> latencies_us;
-    latencies_us.reserve(count);
-    std::size_t received = 0;
-    bool is_last = false;
-    std::int64_t quiet_since_ns = now_ns();
-    auto images = gantry::create_subscription<Image>(node, "latency", rclcpp::QoS(10).reliable(), [&](const Sample &image) {
-        const std::int64_t arrived_ns = quiet_since_ns = now_ns();
-        const auto &stamp = image->header().stamp();
-        const std::int64_t sent_ns = std::int64_t{stamp.sec} * 1000000000 + stamp.nanosec;
-        if (received++ >= warm_up) latencies_us.push_back(static_cast<double>(arrived_ns - sent_ns) / 1000.0);
-        is_last = image->height() + 1 == count;
-    });
-    rclcpp::executors::SingleThreadedExecutor executor;
-    executor.add_node(node);
-    // The last message may be lost, so a stream without messages for ten seconds also counts as ended.
-    while (rclcpp::ok() && !is_last && (received == 0 || now_ns() - quiet_since_ns < 10000000000))
-        executor.spin_once(std::chrono::seconds(1));
-    std::sort(latencies_us.begin(), latencies_us.end());
-    const auto quantile = [&](double part) {
-        return latencies_us[static_cast<std::size_t>(part * static_cast<double>(latencies_us.size() - 1))];
+static void wait_for_subscription(const rclcpp::PublisherBase &endpoint) {
+    while (rclcpp::ok() && endpoint.get_subscription_count() == 0) sleep_until(now_ns() + 1000000);
+}
+
+static void publish_in_place(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count, double rate) {
+    auto images = gantry::create_publisher<Image>(node, "latency", rclcpp::QoS(10).reliable());
+    wait_for_subscription(*images->endpoint());
+    gantry::InPlacePublisher<Image>::Shape shape;
+    shape.data = bytes;
+    std::optional<gantry::Loan<gantry_msgs::sensor_msgs::msg::Image>> image;
+    const auto prepare = [&](std::uint32_t index) {
+        image.emplace(images->loan(shape).value());
+        (*image)->data()[0] = 7;
+        (*image)->set_height(index);
     };
-    if (latencies_us.empty()) return;
-    std::printf("{\"bytes\": %zu, \"received\": %zu, \"n\": %zu, \"min_us\": %.2f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f}\n",
-                bytes, received, latencies_us.size(), quantile(0), quantile(0.5), quantile(0.99), quantile(1));
+    pace(count, rate, prepare, [&](std::int64_t time_ns) {
+        (*image)->header().stamp().sec = static_cast<std::int32_t>(time_ns / 1000000000);
+        (*image)->header().stamp().nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
+        images->publish(*std::move(image)).value();
+    });
+}
+
+static void publish_as_rclcpp(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count, double rate) {
+    auto images = node->create_publisher<Image>("latency", rclcpp::QoS(10).reliable());
+    const bool is_intra_process = node->get_node_options().use_intra_process_comms();
+    if (!is_intra_process) wait_for_subscription(*images);
+    auto image = std::make_unique<Image>();
+    const auto prepare = [&](std::uint32_t index) {
+        if (!image) image = std::make_unique<Image>();
+        image->data.resize(bytes, 7);
+        image->height = index;
+    };
+    pace(count, rate, prepare, [&](std::int64_t time_ns) {
+        image->header.stamp.sec = static_cast<std::int32_t>(time_ns / 1000000000);
+        image->header.stamp.nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
+        is_intra_process ? images->publish(std::move(image)) : images->publish(*image);
+    });
+}
+
+// The latencies of a subscription. The last message ends the spin.
+struct Arrivals {
+    static constexpr std::size_t warm_up = 10;
+    rclcpp::Executor &executor;
+    std::size_t count;
+    std::vector<double> latencies_us = {};
+    std::size_t received = 0;
+    double cpu_begin_us = 0;
+
+    void arrive(std::int64_t arrived_ns, std::int32_t sec, std::uint32_t nanosec, std::uint32_t index) {
+        const std::int64_t sent_ns = std::int64_t{sec} * 1000000000 + nanosec;
+        if (received == warm_up) cpu_begin_us = cpu_us();
+        if (received++ >= warm_up) latencies_us.push_back(static_cast<double>(arrived_ns - sent_ns) / 1000.0);
+        if (index + 1 == count) executor.cancel();
+    }
+    void print(std::size_t bytes) {
+        if (latencies_us.empty()) return;
+        const double cpu_us_each = (cpu_us() - cpu_begin_us) / static_cast<double>(latencies_us.size());
+        std::sort(latencies_us.begin(), latencies_us.end());
+        const auto quantile = [&](double part) {
+            return latencies_us[static_cast<std::size_t>(part * static_cast<double>(latencies_us.size() - 1))];
+        };
+        std::printf("{\"bytes\": %zu, \"received\": %zu, \"n\": %zu, \"min_us\": %.2f, \"p50_us\": %.2f, "
+                    "\"p99_us\": %.2f, \"max_us\": %.2f, \"subscription_cpu_us\": %.1f}\n",
+                    bytes, received, latencies_us.size(), quantile(0), quantile(0.5), quantile(0.99), quantile(1),
+                    cpu_us_each);
+    }
+};
+
+static std::unique_ptr<rclcpp::Executor> make_executor(const std::string &name) {
+    if (name == "single") return std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
+    if (name == "multi") return std::make_unique<rclcpp::executors::MultiThreadedExecutor>();
+    if (name == "events") return std::make_unique<rclcpp::experimental::executors::EventsExecutor>();
+    throw std::invalid_argument("the executors are single, multi and events");
+}
+
+static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count, bool is_in_place,
+                      const std::string &executor_name) {
+    auto executor = make_executor(executor_name);
+    Arrivals arrivals{*executor, count};
+    arrivals.latencies_us.reserve(count);
+    const auto qos = rclcpp::QoS(10).reliable();
+    std::shared_ptr<void> subscription;
+    if (is_in_place)
+        subscription = gantry::create_subscription<Image>(node, "latency", qos, [&](const Sample &image) {
+            const std::int64_t arrived_ns = now_ns();
+            const auto &stamp = image->header().stamp();
+            arrivals.arrive(arrived_ns, stamp.sec, stamp.nanosec, image->height());
+        });
+    else
+        subscription = node->create_subscription<Image>("latency", qos, [&](const Image::ConstSharedPtr &image) {
+            const std::int64_t arrived_ns = now_ns();
+            arrivals.arrive(arrived_ns, image->header.stamp.sec, image->header.stamp.nanosec, image->height);
+        });
+    executor->add_node(node);
+    executor->spin();
+    arrivals.print(bytes);
 }
 
 int main(int argc, char **argv) {
     rclcpp::init(argc, argv);
-    if (argc < 5) {
-        std::fprintf(stderr, "latency pub|sub BYTES COUNT RATE\n");
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const auto argument = [&](std::size_t index, const char *otherwise) {
+        return index < arguments.size() ? arguments[index] : std::string(otherwise);
+    };
+    if (arguments.size() < 4) {
+        std::fprintf(stderr, "latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp [single|multi|events]]\n");
         return 2;
     }
-    const std::string role = argv[1];
-    const auto bytes = std::strtoul(argv[2], nullptr, 10), count = std::strtoul(argv[3], nullptr, 10);
-    auto node = std::make_shared<rclcpp::Node>("latency_" + role);
-    role == "pub" ? publish(node, bytes, count, std::atof(argv[4])) : subscribe(node, bytes, count);
+    const std::size_t bytes = std::stoul(arguments[1]), count = std::stoul(arguments[2]);
+    const double rate = std::stod(arguments[3]);
+    const bool is_in_place = argument(4, "in-place") == "in-place";
+    const bool is_both = arguments[0] == "both";
+    auto node = std::make_shared<rclcpp::Node>("latency_" + arguments[0],
+                                               rclcpp::NodeOptions().use_intra_process_comms(is_both && !is_in_place));
+    const auto publish = [&] { (is_in_place ? publish_in_place : publish_as_rclcpp)(node, bytes, count, rate); };
+    std::thread publisher;
+    if (is_both) publisher = std::thread(publish);
+    if (arguments[0] == "pub") publish();
+    else subscribe(node, bytes, count, is_in_place, argument(5, "single"));
+    if (is_both) publisher.join();
     rclcpp::shutdown();
     return 0;
 }

@@ -104,13 +104,13 @@ fn engine_status(error: &EngineError) -> Status {
 }
 
 /// Runs the body of a function that C calls, and returns its status.
+///
+/// The closure returns only a `Status`, because `catch_unwind` passes its result through memory: a `Result` would be
+/// loaded in a larger piece than it was stored, and the processor would wait for the store.
 #[inline]
 pub fn run(body: impl FnOnce() -> Result<Status>) -> Status {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(status)) => status,
-        Ok(Err(failure)) => report(failure),
-        Err(panic) => report(failure_from_panic(&*panic)),
-    }
+    catch_unwind(AssertUnwindSafe(|| body().unwrap_or_else(report)))
+        .unwrap_or_else(|panic| report(failure_from_panic(&*panic)))
 }
 
 /// Does the same as [`run`] for a function that returns a value. After a failure the function returns `otherwise`.

@@ -31,10 +31,10 @@ public:
 
     result<Loan<Request>> loan_request(const RequestShape &shape = {}) {
         return detail::loan<Request>(shape, [this](std::size_t size) -> result<GenericLoan> {
-            gantry_loan raw = {};
-            const gantry_status status = gantry_client_loan_request(handle_.get(), size, &raw);
+            GenericLoan made;
+            const gantry_status status = gantry_client_loan_request(handle_.get(), size, made.raw());
             if (status < 0) return error::last(status);
-            return GenericLoan(raw);
+            return result<GenericLoan>(std::move(made));
         });
     }
     // Sends a request. After a failure the caller still owns the loan.
@@ -59,12 +59,11 @@ public:
     }
     // Sends a request and waits for its response, which is read in shared memory.
     result<Sample<typename S::Response>> call(Loan<Request> &&request, std::chrono::nanoseconds timeout) {
-        gantry_sample raw = {};
+        GenericSample bytes;
         const gantry_status status =
-            gantry_client_call(handle_.get(), request.generic().raw(), detail::timeout_ns(timeout), &raw);
+            gantry_client_call(handle_.get(), request.generic().raw(), detail::timeout_ns(timeout), bytes.raw());
         if (status < 0) return error::last(status);
-        GenericSample bytes(raw);
-        auto view = cdr::view<typename S::Response>(raw.data, raw.size);
+        auto view = cdr::view<typename S::Response>(bytes.bytes().data(), bytes.bytes().size());
         if (!view) {
             gantry_client_skip_malformed(handle_.get(), bytes.raw(), view.error().message.c_str());
             return view.error();
@@ -83,6 +82,15 @@ public:
     }
     result<bool> wait(std::chrono::nanoseconds timeout) {
         return detail::whether(gantry_client_wait(handle_.get(), detail::timeout_ns(timeout)));
+    }
+    // A file descriptor that is readable while there is a response to take. It does not become readable when a server
+    // ends, so also take now and then.
+    result<int> fd() {
+        return detail::descriptor([this](std::int32_t *fd) { return gantry_client_get_fd(handle_.get(), fd); });
+    }
+    // One sentence for each server of the service that is not matched, with the reason.
+    result<std::vector<std::string>> mismatches() {
+        return detail::strings([this](auto **list) { return gantry_client_mismatches(handle_.get(), list); });
     }
     // Removes a pending request. Returns false if the request is not pending.
     result<bool> remove_pending_request(const gantry_request_id &id) {

@@ -21,10 +21,7 @@ public:
     }
     // A file descriptor that is readable while there is an event.
     result<int> fd() {
-        std::int32_t fd = -1;
-        const gantry_status status = gantry_events_get_fd(handle_.get(), &fd);
-        if (status < 0) return error::last(status);
-        return fd;
+        return detail::descriptor([this](std::int32_t *fd) { return gantry_events_get_fd(handle_.get(), fd); });
     }
     gantry_wait_source wait_source() noexcept { return {GANTRY_SOURCE_EVENTS, false, handle_.get()}; }
 

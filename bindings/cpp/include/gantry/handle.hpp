@@ -3,6 +3,8 @@
 
 #include <gantry/result.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +31,36 @@ result<std::vector<std::string>> strings(Make make) {
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < gantry_strings_count(made); i++) texts.emplace_back(gantry_strings_get(made, i));
     return result<std::vector<std::string>>(std::move(texts));
+}
+
+// Reads one field of a struct that the library has just written. A compiler copies structs in larger pieces than the
+// library stores their fields, and the processor would wait until the stores are complete (about 10 ns). `volatile`
+// forbids larger pieces.
+template <class T>
+T read_alone(const T &field) noexcept {
+    return const_cast<const volatile T &>(field);
+}
+
+// Moves a gantry_loan or a gantry_sample, which is empty afterwards.
+template <class Raw>
+Raw move_raw(Raw &from) noexcept {
+    Raw moved;
+    moved.data = read_alone(from.data);
+    moved.size = read_alone(from.size);
+    moved.owner = read_alone(from.owner);
+    for (std::size_t i = 0; i < sizeof from.reserved / sizeof *from.reserved; i++)
+        moved.reserved[i] = read_alone(from.reserved[i]);
+    from = {};
+    return moved;
+}
+
+// The file descriptor that a function of gantry.h returns. `get` calls the function with the address of the descriptor.
+template <class Get>
+result<int> descriptor(Get get) {
+    std::int32_t fd = -1;
+    const gantry_status status = get(&fd);
+    if (status < 0) return error::last(status);
+    return fd;
 }
 
 }  // namespace gantry::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gantry/cdr.hpp>
+#include <gantry/handle.hpp>
 
 namespace gantry {
 
@@ -11,12 +12,11 @@ class GenericLoan {
 public:
     GenericLoan() noexcept = default;
     explicit GenericLoan(const gantry_loan &raw) noexcept : raw_(raw) {}
-    GenericLoan(GenericLoan &&other) noexcept : raw_(other.raw_) { other.raw_ = {}; }
+    GenericLoan(GenericLoan &&other) noexcept : raw_(detail::move_raw(other.raw_)) {}
     GenericLoan &operator=(GenericLoan &&other) noexcept {
         if (this != &other) {
             gantry_loan_return(&raw_);
-            raw_ = other.raw_;
-            other.raw_ = {};
+            raw_ = detail::move_raw(other.raw_);
         }
         return *this;
     }

@@ -14,10 +14,10 @@ public:
 
     // Loans memory for a message of `size` bytes.
     result<GenericLoan> loan(std::size_t size) {
-        gantry_loan raw = {};
-        const gantry_status status = gantry_publisher_loan(handle_.get(), size, &raw);
+        GenericLoan made;
+        const gantry_status status = gantry_publisher_loan(handle_.get(), size, made.raw());
         if (status < 0) return error::last(status);
-        return GenericLoan(raw);
+        return result<GenericLoan>(std::move(made));
     }
     // Publishes a loan. Returns the sequence number of the message: 1, 2, … After a failure the caller still owns the
     // loan.

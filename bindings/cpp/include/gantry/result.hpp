@@ -79,7 +79,8 @@ class [[nodiscard]] result {
 public:
     using value_type = T;
 
-    result(T value) : value_(std::move(value)) {}
+    result(const T &value) : value_(value) {}
+    result(T &&value) : value_(std::move(value)) {}
     result(gantry::error why) : error_(std::move(why)) {}
 
     bool has_value() const noexcept { return value_.has_value(); }

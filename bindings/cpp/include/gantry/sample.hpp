@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gantry/cdr.hpp>
+#include <gantry/handle.hpp>
 
 #include <optional>
 
@@ -12,12 +13,11 @@ class GenericSample {
 public:
     GenericSample() noexcept = default;
     explicit GenericSample(const gantry_sample &raw) noexcept : raw_(raw) {}
-    GenericSample(GenericSample &&other) noexcept : raw_(other.raw_) { other.raw_ = {}; }
+    GenericSample(GenericSample &&other) noexcept : raw_(detail::move_raw(other.raw_)) {}
     GenericSample &operator=(GenericSample &&other) noexcept {
         if (this != &other) {
             gantry_sample_release(&raw_);
-            raw_ = other.raw_;
-            other.raw_ = {};
+            raw_ = detail::move_raw(other.raw_);
         }
         return *this;
     }
@@ -39,6 +39,8 @@ public:
     explicit operator bool() const noexcept { return raw_.data != nullptr; }
     // The C struct, for the functions of gantry.h.
     const gantry_sample *raw() const noexcept { return &raw_; }
+    // The struct of an empty sample, for the functions of gantry.h that take one.
+    gantry_sample *raw() noexcept { return &raw_; }
 
 private:
     gantry_sample raw_ = {};
@@ -76,12 +78,11 @@ namespace detail {
 template <class M, class Take, class Skip>
 result<std::optional<Sample<M>>> take(Take take, Skip skip) {
     for (;;) {
-        gantry_sample raw = {};
-        const gantry_status status = take(&raw);
+        GenericSample bytes;
+        const gantry_status status = take(bytes.raw());
         if (status < 0) return error::last(status);
         if (status != GANTRY_OK) return std::optional<Sample<M>>();
-        GenericSample bytes(raw);
-        auto view = cdr::view<M>(raw.data, raw.size);
+        auto view = cdr::view<M>(bytes.bytes().data(), bytes.bytes().size());
         if (view) return std::optional<Sample<M>>(Sample<M>(std::move(bytes), *std::move(view)));
         skip(bytes.raw(), view.error().message.c_str());
     }

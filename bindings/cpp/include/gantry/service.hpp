@@ -45,10 +45,10 @@ public:
     // Loans a response in the memory in which the client reads it.
     result<Loan<Response>> loan_response(const gantry_request_id &id, const ResponseShape &shape = {}) {
         return detail::loan<Response>(shape, [&](std::size_t size) -> result<GenericLoan> {
-            gantry_loan raw = {};
-            const gantry_status status = gantry_service_loan_response(handle_.get(), id, size, &raw);
+            GenericLoan made;
+            const gantry_status status = gantry_service_loan_response(handle_.get(), id, size, made.raw());
             if (status < 0) return error::last(status);
-            return GenericLoan(raw);
+            return result<GenericLoan>(std::move(made));
         });
     }
     result<void> send_response(const gantry_request_id &id, Loan<Response> &&response) {
@@ -66,10 +66,11 @@ public:
         return detail::whether(gantry_service_wait(handle_.get(), detail::timeout_ns(timeout)));
     }
     result<int> fd() {
-        std::int32_t fd = -1;
-        const gantry_status status = gantry_service_get_fd(handle_.get(), &fd);
-        if (status < 0) return error::last(status);
-        return fd;
+        return detail::descriptor([this](std::int32_t *fd) { return gantry_service_get_fd(handle_.get(), fd); });
+    }
+    // One sentence for each client of the service that is not matched, with the reason.
+    result<std::vector<std::string>> mismatches() {
+        return detail::strings([this](auto **list) { return gantry_service_mismatches(handle_.get(), list); });
     }
     std::uint64_t lost_responses() const noexcept { return gantry_service_lost_responses(handle_.get()); }
     const char *get_service_name() const noexcept { return gantry_service_name(handle_.get()); }

@@ -14,11 +14,11 @@ public:
 
     // The next sample, if there is one. It is read in shared memory, and its bytes are not checked.
     result<std::optional<GenericSample>> take() {
-        gantry_sample raw = {};
-        const gantry_status status = gantry_subscription_take(handle_.get(), &raw);
+        GenericSample made;
+        const gantry_status status = gantry_subscription_take(handle_.get(), made.raw());
         if (status < 0) return error::last(status);
         if (status != GANTRY_OK) return std::optional<GenericSample>();
-        return std::optional<GenericSample>(GenericSample(raw));
+        return std::optional<GenericSample>(std::move(made));
     }
     // Waits until there is a sample to take. Returns false after the timeout.
     result<bool> wait(std::chrono::nanoseconds timeout) {
@@ -30,10 +30,7 @@ public:
     }
     // A file descriptor for poll and epoll that is readable while there is a sample to take.
     result<int> fd() {
-        std::int32_t fd = -1;
-        const gantry_status status = gantry_subscription_get_fd(handle_.get(), &fd);
-        if (status < 0) return error::last(status);
-        return fd;
+        return detail::descriptor([this](std::int32_t *fd) { return gantry_subscription_get_fd(handle_.get(), fd); });
     }
     result<gantry_subscription_counts> counts() {
         auto counts = detail::sized<gantry_subscription_counts>();

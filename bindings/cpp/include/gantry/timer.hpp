@@ -47,6 +47,11 @@ public:
     void trigger() const noexcept { gantry_guard_condition_trigger(handle_.get()); }
     // Whether the guard condition was triggered since the last call.
     bool take() noexcept { return gantry_guard_condition_take(handle_.get()) == GANTRY_OK; }
+    // A file descriptor that is readable from a trigger to the next take. It belongs to the guard condition.
+    result<int> fd() const {
+        return detail::descriptor(
+            [this](std::int32_t *fd) { return gantry_guard_condition_get_fd(handle_.get(), fd); });
+    }
     gantry_wait_source wait_source() noexcept { return {GANTRY_SOURCE_GUARD_CONDITION, false, handle_.get()}; }
 
 private:

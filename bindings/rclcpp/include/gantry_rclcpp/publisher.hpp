@@ -28,9 +28,9 @@ public:
     // Loans a message in shared memory, like gantry::Publisher::loan.
     result<Loan<Message>> loan(const Shape &shape = {}) {
         return detail::loan<Message>(shape, [this](std::size_t size) -> result<GenericLoan> {
-            gantry_loan raw = {};
-            if (functions_->loan(rmw_, size, &raw) != RMW_RET_OK) return detail::rmw_error();
-            return GenericLoan(raw);
+            GenericLoan made;
+            if (functions_->loan(rmw_, size, made.raw()) != RMW_RET_OK) return detail::rmw_error();
+            return result<GenericLoan>(std::move(made));
         });
     }
     // Publishes a loan. After a failure the caller still owns the loan.

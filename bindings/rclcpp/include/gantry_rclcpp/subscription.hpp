@@ -56,11 +56,10 @@ public:
     // Takes the next message, if there is one, and calls the function with it. A malformed message is logged and
     // counted as lost.
     void execute(const std::shared_ptr<void> &) override {
-        gantry_sample raw = {};
-        if (functions_->take(rmw_, &raw) != RMW_RET_OK) return log(detail::rmw_error());
-        GenericSample bytes(raw);
+        GenericSample bytes;
+        if (functions_->take(rmw_, bytes.raw()) != RMW_RET_OK) return log(detail::rmw_error());
         if (!bytes) return;
-        auto view = cdr::view<Message>(raw.data, raw.size);
+        auto view = cdr::view<Message>(bytes.bytes().data(), bytes.bytes().size());
         if (view) return callback_(Sample<Message>(std::move(bytes), *std::move(view)));
         const char *why = view.error().message.c_str();
         if (functions_->skip_malformed(rmw_, bytes.raw(), why) != RMW_RET_OK) log(detail::rmw_error());
