@@ -55,4 +55,17 @@ mod tests {
     fn the_definition_of_the_command_line_is_sound() {
         Cli::command().debug_assert();
     }
+
+    #[test]
+    fn an_option_without_effect_is_refused() {
+        for (options, needed) in
+            [("--before 5", "--snapshot"), ("--after 5", "--snapshot"), ("--compression-threads 2", "--compression")]
+        {
+            let parse = |arguments: &str| Cli::try_parse_from(arguments.split(' ')).map_err(|error| error.to_string());
+            let error = parse(&format!("bag record --all {options}")).map(drop).unwrap_err();
+            assert!(error.contains(needed), "{error}");
+            let value = if needed == "--compression" { " lz4" } else { "" };
+            assert!(parse(&format!("bag record --all {options} {needed}{value}")).is_ok());
+        }
+    }
 }

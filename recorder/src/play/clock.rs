@@ -3,6 +3,7 @@
 use gantry::{Node, Publisher, Qos};
 use gantry_command::Result;
 use gantry_msgs::{builtin_interfaces::msg::Time, rosgraph_msgs::msg::Clock};
+use std::time::Duration;
 
 /// The publisher of the topic `/clock`.
 pub struct ClockPublisher {
@@ -19,6 +20,14 @@ impl ClockPublisher {
     pub fn new(node: &Node, rate_hz: f64) -> Result<ClockPublisher> {
         let publisher = node.create_publisher::<Clock>("/clock", Qos::default())?;
         Ok(ClockPublisher { publisher, period_ns: (1e9 / rate_hz) as u64, due_ns: 0 })
+    }
+
+    /// Waits until this number of subscriptions is matched, at most for `timeout`. Returns whether they are matched.
+    ///
+    /// # Errors
+    /// A subscription has another type or incompatible QoS.
+    pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        Ok(self.publisher.wait_for_subscriptions(count, timeout)?)
     }
 
     /// The time of CLOCK_MONOTONIC at which the next message is due.

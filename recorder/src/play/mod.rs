@@ -4,12 +4,10 @@ mod clock;
 mod keys;
 mod outlet;
 mod player;
+mod progress;
 mod schedule;
 
-use crate::{
-    progress::Progress,
-    read::{Bag, BagFile, Filter, Messages},
-};
+use crate::read::{Bag, BagFile, Filter, Messages};
 use clap::Args;
 use clock::ClockPublisher;
 use gantry::Node;
@@ -20,6 +18,7 @@ use gantry_command::{
 use keys::{Control, HELP, Keys};
 use outlet::{Outlet, Outlets};
 use player::Player;
+use progress::PlayProgress;
 use schedule::Schedule;
 pub use schedule::{monotonic_ns, sharpen_sleeps, sleep_until};
 use serde::Serialize;
@@ -30,9 +29,6 @@ use std::{
     path::PathBuf,
     time::{Duration, Instant},
 };
-
-/// The time between two updates of the progress line.
-const REPORT: Duration = Duration::from_millis(200);
 
 /// The options of `play`.
 #[derive(Debug, Args)]
@@ -54,7 +50,7 @@ pub struct Arguments {
     /// Publish a topic under another name, such as /scan:=/old/scan; may be repeated
     #[arg(short = 'm', long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
     remap: Vec<(String, String)>,
-    /// Publish the time in the bag on /clock, this number of times per second
+    /// Publish the time in the bag on /clock, this number of times per second [default: no clock; without HZ, 40]
     #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "40", value_parser = frequency)]
     clock: Option<f64>,
     /// Start paused
@@ -63,7 +59,7 @@ pub struct Arguments {
     /// Do not read keys
     #[arg(long)]
     disable_keyboard_controls: bool,
-    /// First wait for this number of matched subscriptions on each topic
+    /// First wait for this number of matched subscriptions on each topic, with --clock also on /clock
     #[arg(short = 'w', long, value_name = "N", default_value_t = 0)]
     wait_matching_subscriptions: usize,
 }
@@ -100,7 +96,8 @@ impl Arguments {
         if outlets.is_empty() {
             return Err(Failure::new("no topic of the bag is selected; `gantry bag info` lists them"));
         }
-        if !self.wait_for_subscriptions(outlets.all())? {
+        let mut clock = self.clock.map(|rate_hz| ClockPublisher::new(&node, rate_hz)).transpose()?;
+        if !self.wait_for_subscriptions(outlets.all(), clock.as_mut())? {
             return Ok(());
         }
         let topics = outlets.topics();
@@ -109,7 +106,6 @@ impl Arguments {
         if keys.is_some() && !output.json {
             say(HELP);
         }
-        let clock = self.clock.map(|rate_hz| ClockPublisher::new(&node, rate_hz)).transpose()?;
         let player = Player::new(outlets, Schedule::new(self.rate, start_ns), control, clock);
         self.play(player, &files, topics, (start_ns, end_ns), output)
     }
@@ -129,18 +125,14 @@ impl Arguments {
     }
 
     /// Waits for matched subscriptions. Returns `false` if the program shuts down.
-    fn wait_for_subscriptions(&self, outlets: &mut [Outlet]) -> Result<bool> {
+    fn wait_for_subscriptions(&self, outlets: &mut [Outlet], clock: Option<&mut ClockPublisher>) -> Result<bool> {
+        let (count, period) = (self.wait_matching_subscriptions, Duration::from_secs(1));
         for outlet in outlets {
-            let publisher = outlet.publisher();
-            let mut is_said = false;
-            while gantry::ok()
-                && !publisher.wait_for_subscriptions(self.wait_matching_subscriptions, Duration::from_secs(1))?
-            {
-                if !std::mem::replace(&mut is_said, true) {
-                    let (count, topic) = (self.wait_matching_subscriptions, publisher.topic());
-                    say(format_args!("waiting for {count} matched subscriptions on {topic}"));
-                }
-            }
+            let topic = outlet.publisher().topic().to_owned();
+            wait(count, &topic, || Ok(outlet.publisher().wait_for_subscriptions(count, period)?))?;
+        }
+        if let Some(clock) = clock {
+            wait(count, "/clock", || clock.wait_for_subscriptions(count, period))?;
         }
         Ok(gantry::ok())
     }
@@ -154,8 +146,7 @@ impl Arguments {
         output: Output,
     ) -> Result<()> {
         sharpen_sleeps();
-        let (start, progress) = (Instant::now(), Progress::new());
-        let mut due = start + REPORT;
+        let (start, mut progress) = (Instant::now(), PlayProgress::new(!output.json, (start_ns, end_ns)));
         loop {
             if self.start_offset > 0.0 && !latched.is_empty() {
                 let before = Filter { topics: Some(latched.clone()), start_ns: None, end_ns: Some(start_ns) };
@@ -168,10 +159,7 @@ impl Arguments {
             let filter = Filter { topics: Some(topics.clone()), start_ns: Some(start_ns), end_ns: None };
             Messages::new(files.iter().copied(), &filter)?.visit(|message| {
                 let flow = player.play(&message)?;
-                if progress.is_shown() && !output.json && Instant::now() >= due {
-                    due = Instant::now() + REPORT;
-                    progress.show(&line(&player, (start_ns, end_ns)));
-                }
+                progress.update(&player);
                 Ok(flow)
             })?;
             if !self.is_looped || !gantry::ok() {
@@ -191,11 +179,16 @@ impl Arguments {
     }
 }
 
-fn line(player: &Player, (start_ns, end_ns): (u64, u64)) -> String {
-    let (played, state) = (player.played(), if player.is_paused() { " | paused" } else { "" });
-    let position = seconds(played.position_ns.saturating_sub(start_ns));
-    let all = seconds(end_ns - start_ns);
-    format!("{position} of {all} | {} messages | {}{state}", played.messages, bytes(played.bytes))
+/// Calls `are_matched`, which may wait for a while, until it returns `true` or the program shuts down. After the first
+/// `false`, prints the reason for the wait.
+fn wait(count: usize, topic: &str, mut are_matched: impl FnMut() -> Result<bool>) -> Result<()> {
+    let mut is_said = false;
+    while gantry::ok() && !are_matched()? {
+        if !std::mem::replace(&mut is_said, true) {
+            say(format_args!("waiting for {count} matched subscriptions on {topic}"));
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Display for Report {

@@ -37,8 +37,9 @@ pub struct Disk {
 struct State {
     queued_chunks: AtomicU64,
     queued_bytes: AtomicU64,
-    /// The length of the current file in bytes.
+    /// The length of the current file in bytes, and of the memory in which its chunks are copied.
     file_bytes: AtomicU64,
+    buffer_bytes: AtomicU64,
 }
 
 enum Work {
@@ -109,6 +110,12 @@ impl Disk {
     #[must_use]
     pub fn queued_bytes(&self) -> u64 {
         self.state.queued_bytes.load(SeqCst)
+    }
+
+    /// The memory of the queued chunks and of their copies, in bytes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.queued_bytes() + self.state.buffer_bytes.load(SeqCst)
     }
 
     /// The length of the current file, in bytes.
@@ -209,7 +216,9 @@ impl Writer {
     }
 
     fn done(&self, bytes: u64) {
-        self.state.file_bytes.store(self.bag.file().map_or(0, |file| file.bytes()), SeqCst);
+        let (file_bytes, buffer_bytes) = self.bag.file().map_or((0, 0), |file| (file.bytes(), file.buffer_bytes()));
+        self.state.file_bytes.store(file_bytes, SeqCst);
+        self.state.buffer_bytes.store(buffer_bytes, SeqCst);
         self.state.queued_bytes.fetch_sub(bytes, SeqCst);
         self.state.queued_chunks.fetch_sub(1, SeqCst); // before the bell, because the woken recorder reads this count
         self.bell.ring();

@@ -65,6 +65,7 @@ impl Reports {
         let all = topics.all();
         let messages = all.iter().map(|topic| topic.messages.load(Relaxed)).sum::<u64>();
         let bytes = all.iter().map(|topic| topic.bytes.load(Relaxed)).sum::<u64>();
+        // The counts fall when a file was removed.
         let elapsed = time.elapsed().max(Duration::from_millis(1)).as_secs_f64();
         Report {
             folder: self.folder.clone(),
@@ -72,8 +73,8 @@ impl Reports {
             topics: all.len(),
             messages,
             bytes,
-            messages_per_s: (messages - messages_before) as f64 / elapsed,
-            bytes_per_s: (bytes - bytes_before) as f64 / elapsed,
+            messages_per_s: messages.saturating_sub(messages_before) as f64 / elapsed,
+            bytes_per_s: bytes.saturating_sub(bytes_before) as f64 / elapsed,
             file_bytes: sizes.0,
             queued_bytes: sizes.1,
             dropped: topics.dropped(),
@@ -110,5 +111,23 @@ impl fmt::Display for Report {
             write!(f, ", none dropped")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topics::Topic;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_removed_file_has_no_negative_rate() {
+        let (topics, topic) = (Topics::default(), Arc::new(Topic::default()));
+        topics.add(1, topic.clone());
+        let mut reports = Reports::new(String::new());
+        topic.messages.store(7, Relaxed);
+        assert!(reports.next(&topics, (0, 0)).messages_per_s > 0.0);
+        topic.messages.store(0, Relaxed);
+        assert_eq!(reports.next(&topics, (0, 0)).messages_per_s, 0.0);
     }
 }

@@ -211,7 +211,7 @@ impl Recorder {
 
     /// Whether the cache is full, so that no more samples may wait for the disk.
     fn is_full(&self) -> bool {
-        self.disk.queued_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
+        self.disk.memory_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
     }
 
     /// Passes the current chunk to the disk if the chunk is large or old enough.

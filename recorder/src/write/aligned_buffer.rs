@@ -3,6 +3,9 @@
 
 use std::io::IoSlice;
 
+/// The memory grows in steps of this number of bytes.
+const STEP_BYTES: usize = 1 << 20;
+
 /// Memory for one copy at a time. It grows to the longest copy.
 #[derive(Debug, Default)]
 pub struct AlignedBuffer {
@@ -17,7 +20,7 @@ impl AlignedBuffer {
         let needed = bytes + 2 * alignment;
         if self.memory.len() < needed {
             self.memory = Vec::new(); // frees the old memory before the new memory is allocated
-            self.memory = vec![0; needed.next_power_of_two()];
+            self.memory = vec![0; needed.next_multiple_of(STEP_BYTES)];
         }
         let start = self.memory.as_ptr().align_offset(alignment) + (offset % alignment as u64) as usize;
         let copy = &mut self.memory[start..start + bytes];
@@ -27,6 +30,11 @@ impl AlignedBuffer {
             at += part.len();
         }
         copy
+    }
+
+    /// The length of the memory.
+    pub fn bytes(&self) -> u64 {
+        self.memory.len() as u64
     }
 }
 

@@ -125,11 +125,12 @@ impl FileWriter {
         listed += length_of(|out| encode::chunk_index(out, &index));
         let bytes = WholeFile::bytes_of(&slices);
         let listed_bytes = self.reserve(bytes, listed)?;
-        match self.file.direct_alignment(bytes).filter(|_| route == Route::Direct) {
-            Some(alignment) => {
-                let copy = self.buffer.copy(&slices, self.file.bytes(), alignment);
+        let direct = (route == Route::Direct).then(|| self.file.take_direct(bytes)).flatten();
+        match direct {
+            Some(direct) => {
+                let copy = self.buffer.copy(&slices, self.file.bytes(), direct.alignment);
                 packed.release();
-                self.file.append_direct(copy)?;
+                self.file.append_direct(copy, direct)?;
             }
             None => self.file.append(&mut slices)?,
         }
@@ -246,6 +247,12 @@ impl FileWriter {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.file.bytes()
+    }
+
+    /// The memory for copies of chunks, in bytes.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> u64 {
+        self.buffer.bytes()
     }
 
     /// The path of the file.

@@ -32,6 +32,8 @@ pub struct WholeFile {
     /// `None` if the file system has no direct writes, or after a short direct write.
     direct: Option<DirectFile>,
     position: u64,
+    /// The offset behind the last direct write. The bytes from here on are in the page cache.
+    cached_from: u64,
     /// The offset up to which disk space is reserved; `None` if the file system cannot reserve space.
     reserved: Option<u64>,
     /// Whether bytes of a failed append follow `position`, because the file could not be truncated.
@@ -44,7 +46,7 @@ impl WholeFile {
     pub fn create(path: &Path) -> io::Result<WholeFile> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         let direct = DirectFile::open(&file);
-        Ok(WholeFile { file, direct, position: 0, reserved: Some(0), is_torn: false })
+        Ok(WholeFile { file, direct, position: 0, cached_from: 0, reserved: Some(0), is_torn: false })
     }
 
     /// The total length of the parts of an append.
@@ -52,11 +54,10 @@ impl WholeFile {
         parts.iter().map(|part| part.len() as u64).sum()
     }
 
-    /// The alignment of memory for a direct append of this number of bytes: a power of two. `None` if the file system
-    /// has no direct writes, or a direct write would cost more.
-    pub fn direct_alignment(&self, bytes: u64) -> Option<usize> {
-        let direct = self.direct.as_ref().filter(|_| DIRECT_BYTES.contains(&bytes));
-        direct.map(|direct| direct.alignment)
+    /// Takes the handle for a direct append of this number of bytes. `None` if the file system has no direct writes, or
+    /// a direct write would cost more.
+    pub fn take_direct(&mut self, bytes: u64) -> Option<DirectFile> {
+        self.direct.take_if(|_| DIRECT_BYTES.contains(&bytes))
     }
 
     /// Appends the parts in their order, through the page cache.
@@ -71,14 +72,16 @@ impl WholeFile {
     }
 
     /// Appends the bytes, the whole pages among them directly. The address of `bytes` must have the same remainder as
-    /// the length of the file when divided by the alignment; otherwise the append is not direct.
+    /// the length of the file when divided by the alignment of `direct`; otherwise the append is not direct.
     ///
     /// # Errors
     /// The same errors as [`WholeFile::append`].
-    pub fn append_direct(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.mend()?;
-        let written = self.write_direct(bytes);
-        self.complete(written, bytes.len() as u64)
+    pub fn append_direct(&mut self, bytes: &[u8], direct: DirectFile) -> io::Result<()> {
+        let written = self.mend().and_then(|()| self.write_direct(bytes, &direct));
+        if !matches!(written, Ok(false)) {
+            self.direct = Some(direct);
+        }
+        self.complete(written.map(drop), bytes.len() as u64)
     }
 
     fn write_parts(&self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
@@ -94,25 +97,23 @@ impl WholeFile {
         Ok(())
     }
 
-    fn write_direct(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Some(direct) = &self.direct else { return self.file.write_all_at(bytes, self.position) };
-        let page = direct.alignment as u64;
-        let start = self.position.next_multiple_of(page);
+    /// Returns `false` if the file system refused the direct write, so that the bytes went through the page cache.
+    fn write_direct(&mut self, bytes: &[u8], direct: &DirectFile) -> io::Result<bool> {
+        let start = self.position.next_multiple_of(direct.alignment as u64);
         let (head, rest) = bytes.split_at(bytes.len().min((start - self.position) as usize));
-        let (middle, tail) = rest.split_at(rest.len() - rest.len() % direct.alignment);
+        let middle = &rest[..rest.len() - rest.len() % direct.alignment];
         self.file.write_all_at(head, self.position)?;
-        if !head.is_empty() {
-            // Starts the writing of the page that ends before the direct write. Without this, the page would wait for
-            // the next sync, and a loss of power would leave a hole before later data. Pages of earlier appends through
-            // the page cache still wait for the sync.
-            let _ = fadvise(&self.file, start - page, NonZeroU64::new(page), Advice::DontNeed);
+        // Starts the writing of all pages before the direct write, without a wait. Otherwise they would wait for the
+        // next sync, and a loss of power would leave a hole before later data.
+        if let Some(cached) = NonZeroU64::new(start - self.cached_from) {
+            let _ = fadvise(&self.file, self.cached_from, Some(cached), Advice::DontNeed);
         }
         let written = direct.write(middle, start)?;
-        if written < middle.len() {
-            self.direct = None;
-            self.file.write_all_at(&middle[written..], start + written as u64)?;
+        self.file.write_all_at(&rest[written..], start + written as u64)?;
+        if written > 0 {
+            self.cached_from = start + written as u64;
         }
-        self.file.write_all_at(tail, start + middle.len() as u64)
+        Ok(written == middle.len())
     }
 
     /// Truncates the file if bytes of a failed append are in it.
@@ -203,13 +204,16 @@ mod tests {
         (0..length).map(|byte| (byte / 3 % 251) as u8).collect()
     }
 
-    /// Appends two parts; directly if `alignment` is given.
-    fn append(file: &mut WholeFile, data: &[u8], alignment: Option<usize>) -> io::Result<()> {
+    /// Appends two parts; directly if the file has a handle for direct writes and `is_direct`.
+    fn append(file: &mut WholeFile, data: &[u8], is_direct: bool) -> io::Result<()> {
         let (start, end) = data.split_at(data.len() / 3);
         let mut parts = [IoSlice::new(start), IoSlice::new(end)];
         file.reserve(data.len() as u64)?;
-        match alignment {
-            Some(alignment) => file.append_direct(AlignedBuffer::default().copy(&parts, file.bytes(), alignment)),
+        match file.direct.take_if(|_| is_direct) {
+            Some(direct) => {
+                let mut buffer = AlignedBuffer::default();
+                file.append_direct(buffer.copy(&parts, file.bytes(), direct.alignment), direct)
+            }
             None => file.append(&mut parts),
         }
     }
@@ -221,15 +225,14 @@ mod tests {
             let directory = tempfile::tempdir_in(parent).unwrap();
             let path = directory.path().join("file");
             let mut file = WholeFile::create(&path).unwrap();
-            let alignment = file.direct.as_ref().map_or(PAGE, |direct| direct.alignment);
             let mut expected = Vec::new();
             let large = 1 << 18;
             for length in [1, 2 * PAGE - 1, 3, PAGE - 3, large, large + 1, large - 1, 1, large + PAGE / 2, 9, 5 << 20] {
-                for alignment in [None, Some(alignment), Some(alignment)] {
+                for is_direct in [false, true, true] {
                     let data = bytes(length);
-                    append(&mut file, &data, alignment).unwrap();
+                    append(&mut file, &data, is_direct).unwrap();
                     expected.extend(data);
-                    assert!(fs::read(&path).unwrap() == expected, "after {length} bytes, aligned to {alignment:?}");
+                    assert!(fs::read(&path).unwrap() == expected, "after {length} bytes, direct: {is_direct}");
                 }
             }
             let has_direct = file.direct.is_some();
@@ -243,13 +246,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         let mut file = WholeFile::create(&path).unwrap();
-        append(&mut file, &bytes(1000), None).unwrap();
+        append(&mut file, &bytes(1000), false).unwrap();
         // The whole pages cannot be written, because this descriptor is only for reading.
         let direct = DirectFile { file: File::open(&path).unwrap(), alignment: PAGE };
         file.direct = Some(direct);
-        assert!(append(&mut file, &bytes(10 * PAGE), Some(PAGE)).is_err());
+        assert!(append(&mut file, &bytes(10 * PAGE), true).is_err());
         assert_eq!((fs::read(&path).unwrap(), file.bytes()), (bytes(1000), 1000));
-        append(&mut file, &bytes(7), None).unwrap();
+        append(&mut file, &bytes(7), false).unwrap();
         assert_eq!(fs::read(&path).unwrap(), [bytes(1000), bytes(7)].concat());
     }
 
@@ -260,8 +263,8 @@ mod tests {
         let mut file = WholeFile::create(&path).unwrap();
         let Some(direct) = &mut file.direct else { return };
         direct.alignment = 8; // less than any disk needs
-        append(&mut file, &bytes(1003), None).unwrap();
-        append(&mut file, &bytes(10 * PAGE), Some(8)).unwrap();
+        append(&mut file, &bytes(1003), false).unwrap();
+        append(&mut file, &bytes(10 * PAGE), true).unwrap();
         assert_eq!(fs::read(&path).unwrap(), [bytes(1003), bytes(10 * PAGE)].concat());
         assert!(file.direct.is_none());
     }

@@ -38,7 +38,7 @@ pub struct Cli {
     #[arg(long)]
     once: bool,
     /// Show only topics and nodes whose names contain this text
-    #[arg(long, short, value_name = "TEXT", default_value = "")]
+    #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
     filter: String,
     /// Also show hidden topics and nodes, and the topics of services
     #[arg(long, short = 'a')]

@@ -1,7 +1,10 @@
 //! The types of a service.
 
 use crate::error::Result;
-use gantry::{Node, ServiceTypeDescription};
+use gantry::{Node, ServiceTypeDescription, TypeDescription};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+static STANDARD: LazyLock<BTreeMap<String, TypeDescription>> = LazyLock::new(gantry::standard_types);
 
 /// The types of a service's servers. Until a client asks, a bridge shows a server on another host only by the name of
 /// its type. If all servers are such, the function returns the standard types with these names; other names are left
@@ -16,9 +19,8 @@ pub fn service_types(node: &Node, service: &str) -> Result<Vec<ServiceTypeDescri
     }
     let service = node.resolve_service_name(service)?;
     let names = node.service_names_and_types()?.remove(&service).unwrap_or_default();
-    let standard = gantry::standard_types();
     let described = |name: String| {
-        let of_service = |end: &str| standard.get(&format!("{name}_{end}")).cloned();
+        let of_service = |end: &str| STANDARD.get(&format!("{name}_{end}")).cloned();
         let (request, response) = (of_service("Request")?, of_service("Response")?);
         Some(ServiceTypeDescription { name, request, response })
     };

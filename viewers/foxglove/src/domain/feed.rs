@@ -30,6 +30,8 @@ use std::{
 
 /// The history depth of the feed's subscription, and so the number of samples that publishers keep for it.
 const DEPTH: u32 = 10;
+/// The largest number of messages that a paused feed takes at a time: 10 of each of 100 publishers.
+const MAX_SKIPPED: usize = 1000;
 /// The limits of the history that the server keeps of a latched topic for later viewers: messages, and bytes.
 const MAX_HISTORY: (u32, usize) = (1000, 64 << 20);
 /// The longest wait for a message. After it, the feed checks whether its viewers or its QoS have changed.
@@ -81,9 +83,9 @@ struct Intake {
 }
 
 impl Intake {
-    /// Takes at most `DEPTH` messages, and skips all except the newest one.
+    /// Takes at most `MAX_SKIPPED` messages, and skips all except the last one.
     fn skip_to_newest(&mut self) -> Result<()> {
-        for _ in 0..DEPTH {
+        for _ in 0..MAX_SKIPPED {
             let Some(sample) = self.subscription.take()? else { break };
             self.skipped += self.newest.replace(sample).map_or(0, |_| 1);
         }

@@ -2,7 +2,7 @@
 //! user has excluded.
 
 use gantry::{Durability, Gid, Node, ServiceTopic, ServiceTypeDescription, TypeDescription, service_topic};
-use gantry_command::{Result, Selection};
+use gantry_command::{Result, Selection, message::service_types};
 use gantry_shm::{EndpointDescription, Participant, Role};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -65,7 +65,7 @@ impl GraphReader {
             }
         }
         for name in graph.names[2].keys() {
-            if let Some(service_type) = self.node.service_types(name).ok().and_then(|mut types| types.pop()) {
+            if let Some(service_type) = service_types(&self.node, name).ok().and_then(|mut types| types.pop()) {
                 graph.services.insert(name.clone(), service_type);
             }
         }

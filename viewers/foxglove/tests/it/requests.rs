@@ -4,7 +4,7 @@ use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;
 use gantry::{Executor, Node, Qos, ServiceTypeDescription, SingleThreadedExecutor, TypeDescription};
 use gantry_msgs::{std_msgs::msg::UInt64, std_srvs::srv::SetBool};
-use gantry_shm::Participant;
+use gantry_shm::{GraphRecord, Participant};
 use serde_json::{Value, json};
 use std::sync::{
     Arc,
@@ -16,6 +16,7 @@ tests![
     a_relative_name_follows_the_rules_of_ros_2_unless_there_is_such_a_topic,
     a_viewer_defines_a_type_that_no_process_uses,
     a_viewer_calls_a_service,
+    a_server_of_another_host_is_shown_and_called_although_the_graph_has_only_the_name_of_its_type,
     parameters_are_read_set_and_followed,
     the_graph_is_sent_whole_and_then_its_changes,
     a_server_that_only_shows_writes_nothing,
@@ -180,6 +181,40 @@ fn a_viewer_calls_a_service() {
         let why = String::from_utf8(response(&mut viewer, call_id)).unwrap();
         assert!(why.contains(part), "{why}");
     }
+}
+
+/// Plays a bridge: it shows a server on another host only by a record in the graph, and serves the service once a
+/// client asks.
+fn a_server_of_another_host_is_shown_and_called_although_the_graph_has_only_the_name_of_its_type() {
+    let node = node_in(17, "bridge");
+    let request_type = TypeDescription { name: "std_srvs/srv/SetBool_Request".into(), ..TypeDescription::default() };
+    let participant = Participant::join(17).unwrap();
+    let far = GraphRecord::subscription(participant, "/far", "rq/switchRequest", request_type, Qos::default());
+    let _far = far.unwrap();
+    let server = Server::start(17, &[]);
+    let mut viewer = Viewer::new(&server);
+    let id = viewer.expect("service", |message| {
+        let ServerMessage::AdvertiseServices(advertise) = message else { return None };
+        let service = advertise.services.iter().find(|service| service.name == "/switch")?;
+        assert_eq!(service.request.as_ref()?.schema.trim(), "bool data");
+        Some(service.id)
+    });
+    viewer.send_binary(call_message(id, 1, "json", br#"{"data": true}"#));
+    eventually("the server asks", || node.count_clients("/switch").unwrap() == 1);
+    let mut switch = node.create_generic_service("/switch", ServiceTypeDescription::of::<SetBool>()).unwrap();
+    assert!(switch.wait(PATIENCE).unwrap());
+    let request_id = switch.take_request().unwrap().unwrap().id();
+    switch.send_response_copy(request_id, b"\x01\0\0\0\x03\0\0\0on\0").unwrap();
+    // The service keeps its number, so that a panel that shows it can call it again.
+    let response = viewer.expect("response", |message| match message {
+        ServerMessage::ServiceCallResponse(response) => {
+            Some(serde_json::from_slice::<Value>(&response.payload).unwrap())
+        }
+        ServerMessage::ServiceCallFailure(failure) => panic!("{}", failure.message),
+        ServerMessage::UnadvertiseServices(gone) => panic!("{gone:?}"),
+        _ => None,
+    });
+    assert_eq!(response, json!({ "success": true, "message": "on" }));
 }
 
 fn parameters_are_read_set_and_followed() {

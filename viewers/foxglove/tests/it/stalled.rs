@@ -6,6 +6,7 @@ use foxglove::ws_protocol::server::ServerMessage;
 use gantry::{GenericPublisher, Node, Qos};
 use gantry_foxglove::{domain::Feed, outbox::Item, protocol::Channel, viewer::Viewer as FeedViewer};
 use std::{
+    mem,
     net::{TcpListener, TcpStream},
     sync::{
         Arc,
@@ -15,6 +16,7 @@ use std::{
 
 tests![
     a_feed_does_not_wait_for_messages_while_its_viewers_are_stalled,
+    a_paused_feed_skips_the_messages_of_all_publishers_at_once,
     a_viewer_that_reads_gets_each_message_beside_a_stalled_one,
     the_history_of_a_latched_topic_misses_no_message_of_a_stalled_viewer,
     a_stalled_viewer_gets_the_newest_message_and_misses_none_without_a_count,
@@ -116,6 +118,27 @@ fn a_feed_does_not_wait_for_messages_while_its_viewers_are_stalled() {
     world.feed.remove(1, None);
     world.feed.remove(2, None);
     wait_for(&mut world.publisher, 0);
+}
+
+fn a_paused_feed_skips_the_messages_of_all_publishers_at_once() {
+    let mut world = World::new(45, Qos::default(), None);
+    let viewer = world.viewer(1);
+    world.stall(&viewer);
+    eventually("the feed is paused", || !world.has_sleepers());
+    let mut others: Vec<GenericPublisher> = (0..30).map(|_| publisher(&world.node, "/topic", Qos::default())).collect();
+    others.iter_mut().for_each(|other| wait_for(other, 1));
+    for other in &mut others {
+        (0..10).for_each(|_| _ = other.publish_copy(&bytes_message(0, MESSAGE_BYTES)).unwrap());
+        world.published += 10;
+    }
+    // The feed may look at the messages while they are published, and once afterwards.
+    let (mut looks, mut seen) = (0, dropped(&viewer));
+    eventually("all other messages are dropped", || {
+        let now = dropped(&viewer);
+        looks += u64::from(now > mem::replace(&mut seen, now));
+        now == world.published - 1
+    });
+    assert!(looks <= 2, "{looks} looks took {} messages", world.published);
 }
 
 fn a_viewer_that_reads_gets_each_message_beside_a_stalled_one() {
