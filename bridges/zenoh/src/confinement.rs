@@ -1,19 +1,23 @@
 //! Limits the files that the process may open, with Linux's Landlock. The process may read and write shared memory, and
-//! read files of the system and of the configuration. So a bug in the code that reads from the network cannot expose
-//! other files of the user.
+//! read files of the system and of the configuration. It may not send signals to other processes, nor connect to local
+//! sockets of other programs. So a bug in the code that reads from the network cannot reach other files and programs of
+//! the user.
 
 use gantry_shm::shared_memory_directory;
 use landlock::{
-    ABI, Access, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
+    ABI, Access, AccessFs, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    path_beneath_rules,
 };
 use serde_json::Value;
 use std::path::PathBuf;
 
 /// The newest version of Landlock whose rights are restricted. On an older kernel, only the rights that it supports
-/// are.
-const VERSION: ABI = ABI::V5;
+/// are: signals and abstract sockets from version 6 on (Linux 6.12), sockets in files from version 9 on.
+const VERSION: ABI = ABI::V9;
 /// The folders that are needed for host names, certificates, properties of the machine, programs and libraries.
 const SYSTEM: [&str; 7] = ["/etc", "/proc", "/run", "/sys", "/usr", "/dev/null", "/dev/urandom"];
+/// The folders with the sockets of the daemons that resolve host names.
+const NAME_SERVICES: [&str; 2] = ["/run/nscd", "/run/systemd/resolve"];
 /// Transports whose addresses are the paths of files that the session creates.
 const LOCAL_TRANSPORTS: [&str; 2] = ["unixsock-stream/", "unixpipe/"];
 
@@ -27,12 +31,14 @@ pub fn confine(configuration: &str) -> Result<bool, RulesetError> {
     let mut strings = Vec::new();
     collect_strings(&serde_json::from_str(configuration).unwrap_or_default(), &mut strings);
     let (made, read) = files(&strings);
-    let ruleset = Ruleset::default().handle_access(AccessFs::from_all(VERSION))?.create()?;
+    let ruleset = Ruleset::default().handle_access(AccessFs::from_all(VERSION))?;
+    let ruleset = ruleset.scope(Scope::from_all(VERSION))?.create()?;
     let written = [shared_memory_directory()].into_iter().chain(made);
     let read = SYSTEM.map(PathBuf::from).into_iter().chain(read);
     let status = ruleset
         .add_rules(path_beneath_rules(written, AccessFs::from_all(VERSION) & !AccessFs::Execute))?
         .add_rules(path_beneath_rules(read, AccessFs::ReadFile | AccessFs::ReadDir))?
+        .add_rules(path_beneath_rules(NAME_SERVICES, AccessFs::ResolveUnix))?
         .restrict_self()?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
@@ -61,7 +67,26 @@ fn files(strings: &[String]) -> (Vec<PathBuf>, Vec<PathBuf>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs, thread};
+    use landlock::{CompatLevel, Compatible};
+    use std::{
+        fs,
+        os::{
+            linux::net::SocketAddrExt,
+            unix::net::{SocketAddr, UnixListener, UnixStream},
+        },
+        process::Command,
+        thread,
+    };
+
+    fn is_refused<T>(result: std::io::Result<T>) -> bool {
+        result.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+    }
+
+    /// True if the kernel can restrict signals and abstract sockets.
+    fn has_scopes() -> bool {
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        ruleset.scope(Scope::from_all(ABI::V6)).is_ok()
+    }
 
     #[test]
     fn only_shared_memory_is_written_and_only_named_files_are_read() {
@@ -78,14 +103,35 @@ mod tests {
                 println!("SKIPPED: this kernel has no Landlock");
                 return;
             }
-            let is_refused = |error: std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
             assert_eq!(fs::read_to_string(&certificate).unwrap(), "text");
             assert!(fs::read_to_string("/etc/passwd").is_ok());
             fs::write(shared.path().join("segment"), "bytes").unwrap();
-            assert!(fs::read_to_string(&secret).is_err_and(is_refused));
-            assert!(fs::write(&certificate, "other").is_err_and(is_refused));
-            assert!(std::process::Command::new("/bin/true").status().is_err_and(is_refused));
+            assert!(is_refused(fs::read_to_string(&secret)));
+            assert!(is_refused(fs::write(&certificate, "other")));
+            assert!(is_refused(Command::new("/bin/true").status()));
         });
         confined.join().unwrap();
+    }
+
+    #[test]
+    fn other_processes_get_no_signals_and_their_abstract_sockets_no_connections() {
+        if !has_scopes() {
+            println!("SKIPPED: this kernel has no Landlock of version 6");
+            return;
+        }
+        let address = SocketAddr::from_abstract_name(format!("gantry-{}", std::process::id())).unwrap();
+        let _listener = UnixListener::bind_addr(&address).unwrap();
+        assert!(UnixStream::connect_addr(&address).is_ok());
+        let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
+        thread::scope(|scope| {
+            let confined = scope.spawn(|| {
+                confine("{}").unwrap();
+                assert!(is_refused(UnixStream::connect_addr(&address)));
+                assert!(is_refused(other.kill()));
+            });
+            confined.join().unwrap();
+        });
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 }

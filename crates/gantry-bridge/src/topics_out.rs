@@ -6,12 +6,12 @@ use crate::{
     calls::Sources,
     context::Context,
     counts::Counts,
-    graph::LocalEndpoint,
+    graph::{Kind, LocalEndpoint},
     outbound::{Carrier, Lane, LaneOptions},
 };
 use gantry::{Durability, GenericSample, Gid, History, Node, Qos, Reliability};
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet, btree_map::Entry},
     fmt,
     sync::Arc,
 };
@@ -47,6 +47,7 @@ struct Way {
 
 struct Topic {
     name: String,
+    priority: u8,
     counts: Arc<Counts>,
     ways: BTreeMap<Class, Way>,
     lanes: HashMap<Gid, (Class, Arc<Lane>)>,
@@ -64,16 +65,18 @@ pub struct Outgoing<'a> {
 }
 
 /// The topics whose samples are carried to the network, by their keys on the network.
+#[derive(Default)]
 pub struct TopicsOut {
-    sources: Sources,
+    /// The threads that take samples, by priority. They also send small samples, so a thread may wait for the network.
+    sources: BTreeMap<u8, Sources>,
     topics: BTreeMap<String, Topic>,
 }
 
 impl TopicsOut {
-    /// Creates an empty set of topics. `sources` is the thread that takes samples.
+    /// Creates an empty set of topics, without threads.
     #[must_use]
-    pub fn new(sources: Sources) -> TopicsOut {
-        TopicsOut { sources, topics: BTreeMap::new() }
+    pub fn new() -> TopicsOut {
+        TopicsOut::default()
     }
 
     /// Starts and ends to carry topics and publishers. `open` creates the function that sends a publisher's samples.
@@ -94,18 +97,32 @@ impl TopicsOut {
         wanted.retain(|_, topic| !topic.publishers.is_empty());
         let gone: Vec<String> = self.topics.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
         for topic in gone.iter().filter_map(|key| self.topics.remove(key)) {
-            topic.ways.values().for_each(|way| self.sources.remove(way.number));
+            let Some(sources) = self.sources.get(&topic.priority) else { continue };
+            topic.ways.values().for_each(|way| sources.remove(way.number));
         }
         for (key, outgoing) in wanted {
             let Some(first) = outgoing.publishers.first() else { continue };
+            let name = &first.endpoint.name;
+            let priority = context.policy.treatment(Kind::Publisher, name).priority;
+            let sources = match self.sources.entry(priority) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => match Sources::start(node, &format!("bridge-take-{priority}")) {
+                    Ok(sources) => entry.insert(sources),
+                    Err(error) => {
+                        say(format!("{name} is not carried: {error}"));
+                        continue;
+                    }
+                },
+            };
             let topic = self.topics.entry(key).or_insert_with(|| Topic {
-                name: first.endpoint.name.clone(),
-                counts: context.counts("out", &first.endpoint.name),
+                name: name.clone(),
+                priority,
+                counts: context.counts("out", name),
                 ways: BTreeMap::new(),
                 lanes: HashMap::new(),
                 passed_over: HashSet::new(),
             });
-            let refused = topic.update((context, node), &mut self.sources, &outgoing, passed_over, &open);
+            let refused = topic.update((context, node), sources, &outgoing, passed_over, &open);
             refused.into_iter().for_each(|error| say(format!("{} is not carried: {error}", topic.name)));
         }
     }
@@ -117,10 +134,10 @@ impl TopicsOut {
         self.topics.values().map(|topic| (topic.name.as_str(), waiting(topic))).collect()
     }
 
-    /// Stops carrying all topics, and ends the thread that takes samples.
+    /// Stops carrying all topics, and ends the threads that take samples.
     pub fn end(&mut self) {
         self.topics.clear();
-        self.sources.end();
+        self.sources.values_mut().for_each(Sources::end);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::own::{Names, Own};
 use crate::rmw::{Client, Node, Publisher, Server, Session, Subscription, Types};
-use gantry::{Gid, TypeDescription};
+use gantry::{Gid, ServiceTypeDescription, TypeDescription};
 use gantry_bridge::{Border, Kind, LocalEndpoint, LocalGraph, LocalNode, Origin, Policy, hash_text};
 use gantry_command::say;
 use std::{
@@ -221,6 +221,11 @@ impl Mirror {
             Object::Publisher(publisher) => Some(publisher),
             _ => None,
         }
+    }
+
+    /// Describes a service type; `None` if its package is not installed.
+    pub fn service_type(&mut self, name: &str) -> Option<ServiceTypeDescription> {
+        Some(self.types.service(name).ok()?.service_type.description())
     }
 
     pub fn node_count(&self) -> usize {

@@ -98,7 +98,7 @@ impl Bridge {
         gantry::on_shutdown(move || drop(sender.send(Event::End)));
         let node = &place.node;
         Ok(Bridge {
-            topics_out: TopicsOut::new(Sources::start(node, "bridge-topics")?),
+            topics_out: TopicsOut::new(),
             topics_in: TopicsIn::new(place.participant.clone()),
             servers: Servers::new(Sources::start(node, "bridge-servers")?),
             clients: Clients::new(Sources::start(node, "bridge-clients")?, place.own),
@@ -248,7 +248,10 @@ impl Bridge {
             !active.contains(&far.gid) && policy.treatment(far.endpoint.kind, &far.endpoint.name).is_allowed
         });
         let endpoints = endpoints.map(|far| (far.gid, &far.node, &far.endpoint));
-        self.nodes.update(self.border.far_nodes(), endpoints, say);
+        // Other bridges need the types: without them, a bridge to a network that transmits no definitions could not
+        // serve the network's clients.
+        let service_type = |name: &str| self.mirror.service_type(name);
+        self.nodes.update(self.border.far_nodes(), endpoints, service_type, say);
     }
 
     fn publish_status(&mut self) -> gantry::Result<()> {

@@ -1,14 +1,19 @@
 """Tests of programs of rclpy: over rmw_gantry on one side of a bridge, and over the RMW `FAR_RMW` on the other side.
 
 `GANTRY_BRIDGE` is the path of the bridge: gantry-bridge-rmw or, if `FAR_RMW` is rmw_zenoh_cpp, also gantry-bridge-zenoh.
-rmw_zenoh_cpp needs a Zenoh router, which the tests do not start.
+rmw_zenoh_cpp needs a Zenoh router, which the tests do not start. The tests of a hub need `HUB_BRIDGE`, the path of
+gantry-bridge-zenoh beside gantry-bridge-rmw.
 """
 
 import hashlib
 import json
 import os
+import shutil
+import socket
 import sys
+import tempfile
 import time
+import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -24,6 +29,7 @@ from std_srvs.srv import SetBool
 import messages
 
 BRIDGE = os.environ["GANTRY_BRIDGE"]
+HUB_BRIDGE = os.environ.get("HUB_BRIDGE")
 FAR_RMW = os.environ.get("FAR_RMW", "rmw_fastrtps_cpp")
 LOADS_RMW = Path(BRIDGE).name == "gantry-bridge-rmw"
 # Fast DDS uses only UDP, because its shared-memory segments would stay after a process is killed.
@@ -39,6 +45,8 @@ LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 class Bridged(support.RosTest):
     """Each test has a bridge between a Gantry domain and the domain of the other middleware with the same number."""
 
+    OPTIONS = []
+
     def setUp(self):
         super().setUp()
         os.environ["ROS_DOMAIN_ID"] = str(self.domain)
@@ -49,7 +57,7 @@ class Bridged(support.RosTest):
         # The message libraries in the wheels have undefined symbols, which libpython defines.
         preload = str(support.PYTHON) if LOADS_RMW and support.PYTHON.exists() else ""
         environment = {**FAR, "LD_PRELOAD": preload, "GANTRY_SHM_DIR": support.SHM_DIR}
-        command = [BRIDGE, "--domain-id", str(self.domain)] + (["--rmw", FAR_RMW] if LOADS_RMW else [])
+        command = [BRIDGE, "--domain-id", str(self.domain), *self.OPTIONS] + (["--rmw", FAR_RMW] if LOADS_RMW else [])
         return self.process(command, env=environment)
 
     def far(self, role, *arguments, file=HERE / "far.py"):
@@ -319,7 +327,59 @@ class GraphTest(Bridged):
         self.assertEqual(bridged, direct)
 
 
-if __name__ == "__main__":
-    import unittest
+@unittest.skipUnless(HUB_BRIDGE, "HUB_BRIDGE is not set")
+class Hub(Bridged):
+    """The domain joins two networks: programs over the other middleware, and a second host with Gantry over Zenoh."""
 
+    OPTIONS = ["--hub"]
+
+    def setUp(self):
+        super().setUp()
+        self.second_host = tempfile.mkdtemp(prefix="bridge-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, self.second_host, ignore_errors=True)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = "tcp/127.0.0.1:%d" % listener.getsockname()[1]
+        self.start_zenoh(support.SHM_DIR, "--hub", "--listen", address)
+        self.start_zenoh(self.second_host, "--connect", address)
+
+    def start_zenoh(self, host, *options):
+        # The bridge that listens connects to no router.
+        override = "connect/endpoints=[]" if "--listen" in options else ""
+        environment = support.without_preload() | {"GANTRY_SHM_DIR": host, "ZENOH_CONFIG_OVERRIDE": override}
+        self.process([HUB_BRIDGE, "--domain-id", str(self.domain), *options], env=environment)
+
+    def distant(self, role, *arguments, file=HERE / "far.py"):
+        """Starts a process over rmw_gantry on the second host, and waits until it is ready."""
+        return self.of_side(role, arguments, file, os.environ | {"GANTRY_SHM_DIR": self.second_host})
+
+    def test_a_distant_client_calls_a_far_server(self):
+        self.calls_cross(self.far, self.distant)
+
+    def test_a_far_client_calls_a_distant_server(self):
+        self.calls_cross(self.distant, self.far)
+
+    def calls_cross(self, server, client):
+        server("robot", file=OF_RMW_GANTRY / "peer.py")
+        server("server", "/arm", file=OF_RMW_GANTRY / "peer.py")
+        caller, reader = client("caller", "/arm"), client("parameter_reader", "/robot")
+        for order, answer in (("yes", "answer True Größe True"), ("no", "answer False Größe False")):
+            caller.order(order)
+            caller.expect(answer)
+        reader.order("speed")
+        reader.expect("value 1.5")
+
+    def test_a_distant_client_uses_a_far_action(self):
+        self.action_crosses(self.far, self.distant)
+
+    def test_a_far_client_uses_a_distant_action(self):
+        self.action_crosses(self.distant, self.far)
+
+    def action_crosses(self, server, client):
+        server("action_server", "/fibonacci")
+        asker = client("action_client", "/fibonacci")
+        asker.order("6")
+        asker.expect("result [0, 1, 1, 2, 3, 5, 8] status 4 feedback True")
+
+
+if __name__ == "__main__":
     unittest.main(verbosity=2)

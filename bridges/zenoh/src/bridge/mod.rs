@@ -77,7 +77,7 @@ impl Bridge {
         gantry::on_shutdown(move || drop(sender.send(Event::End)));
         let node = &place.node;
         Ok(Bridge {
-            topics_out: TopicsOut::new(Sources::start(node, "bridge-topics")?),
+            topics_out: TopicsOut::new(),
             servers: Servers::new(Sources::start(node, "bridge-servers")?),
             clients: Clients::new(Sources::start(node, "bridge-clients")?, place.own),
             round_trips: RoundTrips::new(&context.network)?,
@@ -232,7 +232,7 @@ fn update_far_nodes(
     };
     let endpoints = far.all_let_in().filter(|(text, _, endpoint)| is_wanted(text, endpoint));
     let endpoints = endpoints.map(|(_, entity, endpoint)| (entity.gid, &entity.node, endpoint));
-    let refused = nodes.update(border.far_nodes(), endpoints, say);
+    let refused = nodes.update(border.far_nodes(), endpoints, |_| None, say);
     context.network.malformed.fetch_add(refused, Relaxed);
 }
 

@@ -6,7 +6,7 @@ use crate::{
     graph::{Endpoint, Kind, Origin, far_mark},
     only_one::Place,
 };
-use gantry::{Gid, Node, Qos, TypeDescription};
+use gantry::{Gid, Node, Qos, ServiceTypeDescription, TypeDescription};
 use gantry_shm::{GraphRecord, Participant};
 use std::{
     collections::{BTreeMap, HashMap},
@@ -56,12 +56,14 @@ impl FarNodes {
 
     /// Adds new nodes and records, and removes those that have left. `nodes` are the far nodes with their origins.
     /// `endpoints` are the far endpoints with their GIDs and nodes, without the endpoints that a real publisher or
-    /// server in the domain represents. `say` gets a sentence for each node or endpoint that the domain refuses.
-    /// Returns the number of newly refused nodes.
+    /// server in the domain represents. `service_type` describes a service type; `None` if the bridge does not have its
+    /// definition. `say` gets a sentence for each node or endpoint that the domain refuses. Returns the number of newly
+    /// refused nodes.
     pub fn update<'a>(
         &mut self,
         nodes: impl Iterator<Item = (&'a FarNode, &'a Origin)>,
         endpoints: impl Iterator<Item = (Gid, &'a FarNode, &'a Endpoint)>,
+        mut service_type: impl FnMut(&str) -> Option<ServiceTypeDescription>,
         say: impl Fn(String),
     ) -> u64 {
         let nodes: HashMap<&FarNode, &Origin> = nodes.collect();
@@ -85,7 +87,8 @@ impl FarNodes {
         }
         for (gid, (node, endpoint)) in endpoints {
             let Some(node) = self.node(node).filter(|_| !self.records.contains_key(&gid)) else { continue };
-            match self.records_of(&node.fully_qualified_name(), endpoint) {
+            let of_service = endpoint.kind.is_of_service().then(|| service_type(&endpoint.type_name)).flatten();
+            match self.records_of(&node.fully_qualified_name(), endpoint, of_service) {
                 Ok(records) => {
                     self.records.insert(gid, records);
                 }
@@ -123,7 +126,13 @@ impl FarNodes {
     }
 
     /// Creates the graph records of an endpoint. A service has one for its requests and, in a hub, one for its replies.
-    fn records_of(&self, node: &str, endpoint: &Endpoint) -> gantry_shm::Result<Vec<GraphRecord>> {
+    /// `of_service` describes the service type, if its definition is known.
+    fn records_of(
+        &self,
+        node: &str,
+        endpoint: &Endpoint,
+        of_service: Option<ServiceTypeDescription>,
+    ) -> gantry_shm::Result<Vec<GraphRecord>> {
         let (participant, with_replies) = (&self.participant, self.is_hub);
         let Endpoint { kind, name, type_name, hash, qos } = endpoint;
         let publisher = |topic: &str, message_type, qos| {
@@ -133,10 +142,11 @@ impl FarNodes {
             GraphRecord::subscription(participant.clone(), node, topic, message_type, qos)
         };
         let (requests, replies) = (format!("rq{name}Request"), format!("rr{name}Reply"));
-        let (request, response) = (
-            self.type_of(format!("{type_name}_Request"), [0; 32]),
-            self.type_of(format!("{type_name}_Response"), [0; 32]),
-        );
+        let unknown = |half: &str| self.type_of(format!("{type_name}_{half}"), [0; 32]);
+        let (request, response) = match of_service {
+            Some(described) => (described.request, described.response),
+            None => (unknown("Request"), unknown("Response")),
+        };
         let mut records = Vec::new();
         match kind {
             Kind::Publisher => records.push(publisher(name, self.type_of(type_name.clone(), *hash), *qos)?),

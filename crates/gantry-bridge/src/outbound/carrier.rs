@@ -18,6 +18,10 @@ const MAX_UNCLAIMED: usize = 1024;
 /// The longest time for which such a sample waits. The publisher may be newer than the last reading of the graph.
 const MAX_UNCLAIMED_TIME: Duration = Duration::from_secs(2);
 
+/// The largest sample that the thread that took it sends itself. The network blocks longer for a larger sample, and the
+/// thread should take further samples meanwhile.
+const MAX_INLINE_BYTES: usize = 16 << 10;
+
 /// A subscription of the bridge, and the lanes (queues for the network) of the publishers whose samples it takes.
 pub struct Carrier {
     state: Mutex<State>,
@@ -67,7 +71,11 @@ impl Carrier {
         state.lanes = lanes;
         for (since, sample) in std::mem::take(&mut state.unclaimed) {
             match state.lanes.get(&sample.message_info().publisher_gid) {
-                Some(Some(lane)) => self.give(lane, sample),
+                Some(Some(lane)) => {
+                    if lane.offer(sample) {
+                        self.schedule(lane);
+                    }
+                }
                 Some(None) => {}
                 None if since.elapsed() < MAX_UNCLAIMED_TIME => state.unclaimed.push_back((since, sample)),
                 None => state.counts.disown(),
@@ -77,10 +85,16 @@ impl Carrier {
         self.pump();
     }
 
-    /// Takes the available samples. Stops when a lane is full that makes its publisher wait.
-    pub fn pump(self: &Arc<Carrier>) {
+    /// Takes the available samples, and schedules their lanes.
+    fn pump(self: &Arc<Carrier>) {
+        self.take().iter().for_each(|lane| self.schedule(lane));
+    }
+
+    /// Takes the available samples. Returns the lanes that have to be scheduled with the sender. Stops when a lane is
+    /// full that makes its publisher wait.
+    fn take(&self) -> Vec<Arc<Lane>> {
         let mut state = lock(&self.state);
-        let mut has_unclaimed = false;
+        let (mut has_unclaimed, mut idle) = (false, Vec::new());
         while !state.lanes.values().flatten().any(|lane| lane.is_closed()) {
             let sample = match state.subscription.take() {
                 Ok(Some(sample)) => sample,
@@ -100,7 +114,11 @@ impl Carrier {
                 continue;
             }
             match state.lanes.get(&publisher) {
-                Some(Some(lane)) => self.give(lane, sample),
+                Some(Some(lane)) => {
+                    if lane.offer(sample) {
+                        idle.push(lane.clone());
+                    }
+                }
                 Some(None) => {}
                 None => {
                     state.unclaimed.push_back((Instant::now(), sample));
@@ -120,17 +138,27 @@ impl Carrier {
         if has_unclaimed {
             (self.on_unclaimed)();
         }
+        idle
     }
 
-    fn give(self: &Arc<Carrier>, lane: &Arc<Lane>, sample: GenericSample) {
-        if lane.offer(sample) {
-            let carrier = self.clone();
-            let on_room = lane.is_gating().then(|| -> OnRoom { Box::new(move || carrier.pump()) });
-            self.sender.schedule(lane.clone(), on_room);
+    fn schedule(self: &Arc<Carrier>, lane: &Arc<Lane>) {
+        let carrier = self.clone();
+        let on_room = lane.is_gating().then(|| -> OnRoom { Box::new(move || carrier.pump()) });
+        self.sender.schedule(lane.clone(), on_room);
+    }
+
+    /// Takes the available samples, and sends small ones on this thread: a wake-up of the sender's thread takes as long
+    /// as the rest of the bridge's work. The thread waits while the network blocks.
+    fn take_and_send(self: &Arc<Carrier>) {
+        for lane in self.take() {
+            if lane.is_gating() || lane.send_small(MAX_INLINE_BYTES) {
+                self.schedule(&lane);
+            }
         }
     }
 
-    /// The carrier's subscription as a source, for the thread that takes samples.
+    /// The carrier's subscription as a source, for the thread that takes samples. This thread also sends small samples,
+    /// so it must serve only topics of one priority.
     #[must_use]
     pub fn source(self: &Arc<Carrier>) -> Box<dyn ListenerSource> {
         Box::new(Source(Arc::downgrade(self)))
@@ -148,7 +176,7 @@ impl ListenerSource for Source {
 
     fn on_news(&self) {
         if let Some(carrier) = self.0.upgrade() {
-            carrier.pump();
+            carrier.take_and_send();
         }
     }
 }

@@ -123,6 +123,20 @@ impl Lane {
         true
     }
 
+    /// Sends the waiting samples up to the first one with more than `max_bytes`. Returns `false` if no sample waits:
+    /// the lane then counts as not scheduled.
+    pub(super) fn send_small(&self, max_bytes: usize) -> bool {
+        loop {
+            let is_large = |sample: &GenericSample| sample.message_info().length_bytes > max_bytes;
+            if lock(&self.waiting).samples.front().is_some_and(is_large) {
+                return true;
+            }
+            if !self.send_one() {
+                return false;
+            }
+        }
+    }
+
     pub(super) fn priority(&self) -> u8 {
         self.options.priority
     }
@@ -168,12 +182,13 @@ mod tests {
     fn samples(count: u64) -> Vec<GenericSample> {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();
-        let (qos, of_type) = (Qos::default().keep_last(100), TypeDescription::default);
+        let qos = Qos::default().keep_last(100);
+        let of_type = || TypeDescription { payload_bytes: 1, ..TypeDescription::default() };
         let mut subscription = Subscription::new(participant.clone(), "/node", "/topic", of_type(), qos).unwrap();
         let options = PublisherOptions::default();
         let mut publisher = Publisher::new(participant, "/node", "/topic", of_type(), qos, options).unwrap();
         for _ in 0..count {
-            let loan = publisher.loan(0).unwrap();
+            let loan = publisher.loan(1).unwrap();
             publisher.publish(loan, SourceTime::now()).unwrap();
         }
         std::iter::from_fn(|| subscription.take().unwrap()).map(GenericSample::from).collect()
@@ -218,6 +233,18 @@ mod tests {
         }
         assert!(lane.send_one() && lane.is_closed() && lane.send_one() && !lane.is_closed());
         assert_eq!((&*lock(&sent), lane.counts().values().overwritten), (&vec![1, 2], 0));
+    }
+
+    #[test]
+    fn small_samples_are_sent_and_a_larger_one_waits() {
+        let (lane, sent) = lane(false, Duration::ZERO);
+        for sample in samples(2) {
+            lane.offer(sample);
+        }
+        assert!(lane.send_small(0) && lane.waiting() == 2, "each sample has one byte");
+        assert!(!lane.send_small(1) && lane.waiting() == 0);
+        assert_eq!(*lock(&sent), [1, 2]);
+        assert!(samples(3).into_iter().any(|sample| lane.offer(sample)), "the lane may be scheduled again");
     }
 
     #[test]
