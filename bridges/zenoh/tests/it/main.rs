@@ -5,6 +5,7 @@
 
 mod raw;
 mod round_trips;
+mod router;
 mod services;
 mod slow_link;
 #[path = "../../../../crates/gantry-bridge/tests/suite/mod.rs"]

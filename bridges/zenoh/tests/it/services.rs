@@ -166,7 +166,7 @@ fn services_and_parameters_cross_two_bridges() {
     in_host("services::services_and_parameters_cross_two_bridges", |second| {
         let (a, b) = (free_port(), free_port());
         let _bridges = [start(&first_host(), a, &[], &[]), start(second, b, &[a], &[])];
-        let _robot = in_other_host("services::robot", second);
+        let _robot = in_other_host("services::robot", second, &[]);
         let asker = node("asker");
         let mut client = asker.create_client::<SetBool>("/robot/enable").unwrap();
         assert!(client.wait_for_service(PATIENCE).unwrap());

@@ -65,10 +65,11 @@ fn program() -> Command {
     }
 }
 
-/// Starts an ignored test of this test program in another host. The process ends when the returned value is dropped.
-pub fn in_other_host(name: &str, host: &Path) -> Bridge {
+/// Starts an ignored test of this test program in another host, with these environment variables. The process ends when
+/// the returned value is dropped.
+pub fn in_other_host(name: &str, host: &Path, variables: &[(&str, &str)]) -> Bridge {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", name, "--ignored", "--nocapture"]);
+    command.args(["--exact", name, "--ignored", "--nocapture"]).envs(variables.iter().copied());
     Bridge::spawn(command, host)
 }
 
@@ -85,6 +86,14 @@ pub fn start(host: &Path, listen: u16, connect: &[u16], arguments: &[&str]) -> B
     if connect.is_empty() {
         command.env("ZENOH_CONFIG_OVERRIDE", "connect/endpoints=[]");
     }
+    Bridge::spawn(command, host)
+}
+
+/// Starts a bridge that is a client of the router at this port, and so reaches other bridges only through it.
+pub fn start_client(host: &Path, port: u16) -> Bridge {
+    let mut command = program();
+    command.args(["--connect", &format!("tcp/127.0.0.1:{port}")]);
+    command.env("ZENOH_CONFIG_OVERRIDE", r#"mode="client";listen/endpoints=[]"#);
     Bridge::spawn(command, host)
 }
 

@@ -4,5 +4,5 @@
 pub mod hosts;
 mod hubs;
 mod qos;
-mod restarts;
+pub mod restarts;
 mod two_hosts;

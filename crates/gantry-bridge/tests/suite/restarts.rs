@@ -10,6 +10,7 @@ use gantry_msgs::std_msgs::msg::String as Text;
 use gantry_shm::{Participant, Sample};
 use std::{
     io::{BufRead, BufReader, Lines, Write, stdin},
+    path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
@@ -135,30 +136,41 @@ fn check(round: u64, talker: &mut Talker, far: &Arc<Participant>) {
     }
 }
 
+/// Kills the two bridges, the talker and the further processes in random order, and checks the samples after each kill.
+/// `start` starts the bridge of a host, `others` are functions that start a further process.
+pub fn survive_kills(second: &Path, start: impl Fn(&Path) -> Bridge, others: &[&dyn Fn() -> Bridge]) {
+    let mut running: Vec<Bridge> = others.iter().map(|start| start()).collect();
+    let (start_a, start_b) = (|| start(&first_host()), || start(second));
+    let (mut bridge_a, mut bridge_b) = (start_a(), start_b());
+    let mut talker = Talker::start();
+    let far = join(second);
+    let _node = far_node(&far, "/far_listener");
+    let mut dice = Dice::new();
+    for round in 0..rounds() {
+        match dice.below(3 + others.len()) {
+            0 => {
+                bridge_a.kill();
+                bridge_a = start_a();
+            }
+            1 => {
+                bridge_b.kill();
+                bridge_b = start_b();
+            }
+            2 => talker = Talker::start(), // the former process is killed
+            other => {
+                running.remove(other - 3).kill();
+                running.insert(other - 3, others[other - 3]());
+            }
+        }
+        check(round, &mut talker, &far);
+    }
+    drop((bridge_a, bridge_b));
+}
+
 #[test]
 fn each_late_joiner_gets_the_latched_samples_once_after_each_kill() {
     in_host("suite::restarts::each_late_joiner_gets_the_latched_samples_once_after_each_kill", |second| {
         let link = Link::new();
-        let (start_a, start_b) = (|| link.start(&first_host()), || link.start(second));
-        let (mut bridge_a, mut bridge_b) = (start_a(), start_b());
-        let mut talker = Talker::start();
-        let far = join(second);
-        let _node = far_node(&far, "/far_listener");
-        let mut dice = Dice::new();
-        for round in 0..rounds() {
-            match dice.below(3) {
-                0 => {
-                    bridge_a.kill();
-                    bridge_a = start_a();
-                }
-                1 => {
-                    bridge_b.kill();
-                    bridge_b = start_b();
-                }
-                _ => talker = Talker::start(), // the former process is killed
-            }
-            check(round, &mut talker, &far);
-        }
-        drop((bridge_a, bridge_b));
+        survive_kills(second, |host| link.start(host), &[]);
     });
 }
