@@ -20,7 +20,7 @@ use config::Endpoints;
 use gantry_bridge::{Options, only_bridge};
 use gantry_command::{name_program, say};
 use network::Network;
-use std::process::ExitCode;
+use std::{process::ExitCode, thread::sleep, time::Duration};
 
 /// Connects the nodes of a domain with nodes of other hosts, over Zenoh as ROS 2's rmw_zenoh speaks it. The session is
 /// configured as rmw_zenoh's: by ZENOH_SESSION_CONFIG_URI (ZENOH_ROUTER_CONFIG_URI with --router) and
@@ -64,7 +64,29 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     gantry::init_with_arguments([])?;
     let domain_id = cli.bridge.domain_id()?;
     let place = only_bridge(domain_id, cli.bridge.network.as_deref().unwrap_or("zenoh"), cli.bridge.hub)?;
-    let network = Network::open(config, domain_id)?;
+    let Some(network) = connect(&config, domain_id)? else { return Ok(()) };
     say(format_args!("domain {domain_id} is session {} on the network", network.session_id));
     Bridge::new(network, place, policy)?.run()
+}
+
+/// Opens the session. A client needs its router for that, and tries again until the router has started. Other sessions
+/// connect in the background. Returns `None` after a signal.
+fn connect(config: &zenoh::Config, domain_id: u32) -> zenoh::Result<Option<Network>> {
+    let is_client = config.get_json("mode").is_ok_and(|mode| mode == r#""client""#);
+    let mut has_said = false;
+    loop {
+        match Network::open(config.clone(), domain_id) {
+            Err(error) if is_client => {
+                if !has_said {
+                    say(format_args!("{error} The bridge tries again each second; start the router"));
+                    has_said = true;
+                }
+                sleep(Duration::from_secs(1));
+                if !gantry::ok() {
+                    return Ok(None);
+                }
+            }
+            result => return result.map(Some),
+        }
+    }
 }

@@ -139,9 +139,9 @@ fn check(round: u64, talker: &mut Talker, far: &Arc<Participant>) {
 /// Kills the two bridges, the talker and the further processes in random order, and checks the samples after each kill.
 /// `start` starts the bridge of a host, `others` are functions that start a further process.
 pub fn survive_kills(second: &Path, start: impl Fn(&Path) -> Bridge, others: &[&dyn Fn() -> Bridge]) {
-    let mut running: Vec<Bridge> = others.iter().map(|start| start()).collect();
     let (start_a, start_b) = (|| start(&first_host()), || start(second));
     let (mut bridge_a, mut bridge_b) = (start_a(), start_b());
+    let mut running: Vec<Bridge> = others.iter().map(|start| start()).collect();
     let mut talker = Talker::start();
     let far = join(second);
     let _node = far_node(&far, "/far_listener");
