@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_without_effect_is_refused() {
+    fn an_option_needs_its_partner() {
         for (options, needed) in
             [("--before 5", "--snapshot"), ("--after 5", "--snapshot"), ("--compression-threads 2", "--compression")]
         {

@@ -23,7 +23,7 @@ ROWS = {
 CLOSEST = re.compile(
     r"The closest is (?P<name>[^:]+): Gantry takes (?P<large>[\d.]+) times its time\s+with 4 MB \[(?P<large_low>[\d.]+) to "
     r"(?P<large_high>[\d.]+)\], (?P<small>[\d.]+) with 256 bytes \[(?P<small_low>[\d.]+) to (?P<small_high>[\d.]+)\]")
-# The sentence with the medians of rclcpp over rmw_zenoh, in µs, by the executor of `rclcpp:best` and by that of `rclcpp`.
+# The sentence with the medians of rclcpp over rmw_zenoh, in µs, by the executors of `rclcpp:best` and of `rclcpp`.
 ZENOH = re.compile(
     r"rclcpp takes (\d+) µs with 4 MB and (\d+) with 256 bytes by the row's executor, (\d+) and (\d+) by the default one "
     r"\((\d+) rounds\)")

@@ -1,7 +1,7 @@
 // A control loop at 1 kHz: a simulated joint and its controller, each on a thread. Usage: control_loop [CYCLES].
 //
-// Between a measurement and its command, no thread allocates, takes a lock or makes a system call, except for the sleep
-// until the next measurement. For this, both publishers are asynchronous: a thread of the library wakes the sleeping
+// Between a measurement and its command, neither of these two threads allocates, takes a lock or makes a system call,
+// except for the sleep until the next measurement. For this, both publishers are asynchronous: a thread of the library wakes the sleeping
 // reader. All work that can fail or take time is done before the loop.
 //
 // On a robot, add `chrt --fifo 80`, a CPU for each thread, and locked memory (mlockall).
@@ -10,11 +10,14 @@
 #include <gantry_msgs/example_robot/msg/joint_measurement.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using gantry_msgs::example_robot::msg::JointCommand;

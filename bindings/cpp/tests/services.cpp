@@ -88,9 +88,9 @@ static void another_type() {
     auto node = ok(gantry::Node::create("mismatched"));
     auto service = ok(node.create_service<SetBool>("of_two_types"));
     auto client = ok(node.create_client<AddTwoInts>("of_two_types"));
-    const auto told_client = ok(client.mismatches()), told_service = ok(service.mismatches());
-    CHECK(told_client.size() == 1 && told_client[0].find("std_srvs/srv/SetBool") != std::string::npos);
-    CHECK(told_service.size() == 1 && told_service[0].find("example_interfaces/srv/AddTwoInts") != std::string::npos);
+    const auto of_client = ok(client.mismatches()), of_service = ok(service.mismatches());
+    CHECK(of_client.size() == 1 && of_client[0].find("std_srvs/srv/SetBool") != std::string::npos);
+    CHECK(of_service.size() == 1 && of_service[0].find("example_interfaces/srv/AddTwoInts") != std::string::npos);
 }
 
 int main() {

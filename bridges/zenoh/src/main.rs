@@ -69,17 +69,18 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     Bridge::new(network, place, policy)?.run()
 }
 
-/// Opens the session. A client needs its router for that, and tries again until the router has started. Other sessions
-/// connect in the background. Returns `None` after a signal.
+/// Opens the session. A client needs its router for that, and tries again after each error, because the router may start
+/// later. Other sessions connect in the background. Returns `None` after a signal.
 fn connect(config: &zenoh::Config, domain_id: u32) -> zenoh::Result<Option<Network>> {
     let is_client = config.get_json("mode").is_ok_and(|mode| mode == r#""client""#);
-    let mut has_said = false;
+    let mut said = String::new();
     loop {
         match Network::open(config.clone(), domain_id) {
             Err(error) if is_client => {
-                if !has_said {
-                    say(format_args!("{error} The bridge tries again each second; start the router"));
-                    has_said = true;
+                let error = error.to_string();
+                if error != said {
+                    say(format_args!("{error} The bridge tries again; a client needs a running router"));
+                    said = error;
                 }
                 sleep(Duration::from_secs(1));
                 if !gantry::ok() {

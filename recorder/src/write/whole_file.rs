@@ -32,7 +32,7 @@ pub struct WholeFile {
     /// `None` if the file system has no direct writes, or after a short direct write.
     direct: Option<DirectFile>,
     position: u64,
-    /// The offset behind the last direct write. The bytes from here on are in the page cache.
+    /// The offset behind the last direct write. The bytes from here on were written through the page cache.
     cached_from: u64,
     /// The offset up to which disk space is reserved; `None` if the file system cannot reserve space.
     reserved: Option<u64>,

@@ -1,10 +1,12 @@
 //! A thread of the bridge that takes samples, requests or responses from local endpoints (its sources).
 
 use gantry::{Collector, Listener, ListenerSource, Node};
+use std::thread::JoinHandle;
 
 /// A thread that takes messages from local endpoints (sources), and the numbers of these sources.
 pub struct Sources {
     listener: Listener<Box<dyn ListenerSource>>,
+    thread: Option<JoinHandle<()>>,
     next_number: u64,
 }
 
@@ -14,7 +16,8 @@ impl Sources {
     /// # Errors
     /// The thread cannot be started, or the domain cannot be read.
     pub fn start(node: &Node, name: &str) -> Result<Sources, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Sources { listener: Listener::start(Collector::new(node)?, name)?.0, next_number: 0 })
+        let (listener, thread) = Listener::start(Collector::new(node)?, name)?;
+        Ok(Sources { listener, thread: Some(thread), next_number: 0 })
     }
 
     /// Adds a source. Returns its number, which [`Sources::remove`] needs.
@@ -29,9 +32,12 @@ impl Sources {
         self.listener.remove(number);
     }
 
-    /// Ends the thread.
+    /// Ends the thread, and waits until it has ended: it may still use the network.
     pub fn end(&mut self) {
         self.listener.end();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub struct LaneOptions {
     /// The mean time between two samples that the policy's rate permits. Within half a second, shorter times are
     /// allowed.
     pub min_period: Duration,
-    /// The priority, from 1 (most urgent) to 7. Each priority has its own thread.
+    /// The priority, from 1 (most urgent) to 7. Each priority has its own threads.
     pub priority: u8,
 }
 
@@ -123,18 +123,21 @@ impl Lane {
         true
     }
 
-    /// Sends the waiting samples up to the first one with more than `max_bytes`. Returns `false` if no sample waits:
-    /// the lane then counts as not scheduled.
+    /// Sends the oldest waiting sample if it has at most `max_bytes`. Returns `false` if no sample waits then: the lane
+    /// then counts as not scheduled. Further samples are for the sender, which serves the lanes of a priority in turn.
     pub(super) fn send_small(&self, max_bytes: usize) -> bool {
-        loop {
-            let is_large = |sample: &GenericSample| sample.message_info().length_bytes > max_bytes;
-            if lock(&self.waiting).samples.front().is_some_and(is_large) {
-                return true;
-            }
-            if !self.send_one() {
-                return false;
-            }
+        let is_large = |sample: &GenericSample| sample.message_info().length_bytes > max_bytes;
+        if lock(&self.waiting).samples.front().is_some_and(is_large) {
+            return true;
         }
+        if !self.send_one() {
+            return false;
+        }
+        let waiting = lock(&self.waiting);
+        if waiting.samples.is_empty() {
+            self.is_scheduled.store(false, SeqCst); // under the lock, as the store in `offer`
+        }
+        !waiting.samples.is_empty()
     }
 
     pub(super) fn priority(&self) -> u8 {
@@ -236,12 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn small_samples_are_sent_and_a_larger_one_waits() {
+    fn a_small_sample_is_sent_and_a_larger_one_waits() {
         let (lane, sent) = lane(false, Duration::ZERO);
         for sample in samples(2) {
             lane.offer(sample);
         }
         assert!(lane.send_small(0) && lane.waiting() == 2, "each sample has one byte");
+        assert!(lane.send_small(1) && lane.waiting() == 1, "the sender sends further samples");
         assert!(!lane.send_small(1) && lane.waiting() == 0);
         assert_eq!(*lock(&sent), [1, 2]);
         assert!(samples(3).into_iter().any(|sample| lane.offer(sample)), "the lane may be scheduled again");

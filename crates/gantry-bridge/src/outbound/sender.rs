@@ -1,4 +1,5 @@
-//! The threads that pass samples to the network, one for each priority. So images that wait for a slow link do not
+//! The threads that pass samples to the network, one for each priority; the thread that took a small sample may send it
+//! itself (`Carrier`). So images that wait for a slow link do not
 //! delay the stop command of a robot.
 
 use super::lane::Lane;

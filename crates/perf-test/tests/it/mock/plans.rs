@@ -220,7 +220,7 @@ fn unequal_endpoints_keep_to_their_own_plans() {
         let cpu_ns = |name: &str| threads.iter().find(|thread| thread.name == name).map(|thread| thread.cpu_ns as i64);
         let (working_ns, idle_ns) = (cpu_ns("subscription 1").unwrap(), cpu_ns("subscription 2").unwrap());
         // The thread worked for 200 ms of wall-clock time, but other programs may have used most of the CPU time.
-        assert!(working_ns > idle_ns, "{working_ns} ns, {idle_ns} ns");
+        assert!(working_ns > 2 * idle_ns, "{working_ns} ns, {idle_ns} ns");
     }
 }
 
