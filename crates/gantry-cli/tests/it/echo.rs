@@ -199,7 +199,11 @@ fn a_reader_that_is_gone_ends_it_silently() {
         .unwrap();
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     drop(run.stdout.take());
-    publisher.publish_copy(&Int32 { data: 1 }).unwrap();
+    // A process that another test starts holds the reader's end, too, until it executes its program.
+    eventually("the end of the command", || {
+        publisher.publish_copy(&Int32 { data: 1 }).unwrap();
+        run.try_wait().unwrap().is_some()
+    });
     let status = run.wait().unwrap();
     let mut error = String::new();
     run.stderr.take().unwrap().read_to_string(&mut error).unwrap();
