@@ -69,8 +69,8 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     Bridge::new(network, place, policy)?.run()
 }
 
-/// Opens the session. A client needs its router for that, and tries again after each error, because the router may start
-/// later. Other sessions connect in the background. Returns `None` after a signal.
+/// Opens the session. A client needs its router for that, and tries again after each error, because the router may
+/// start later. Other sessions connect in the background. Returns `None` after a signal.
 fn connect(config: &zenoh::Config, domain_id: u32) -> zenoh::Result<Option<Network>> {
     let is_client = config.get_json("mode").is_ok_and(|mode| mode == r#""client""#);
     let mut said = String::new();

@@ -62,8 +62,8 @@ pub struct Arguments {
     /// Begin a new file after this number of seconds
     #[arg(short = 'd', long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     max_bag_duration: Option<u64>,
-    /// The largest memory for messages that wait for a slow disk, and for copies that are written; beyond it, the oldest
-    /// messages of each publisher are dropped and counted
+    /// The largest memory for messages that wait for a slow disk, and for copies that are written; beyond it, the
+    /// oldest messages of each publisher are dropped and counted
     #[arg(long, value_name = "BYTES", visible_alias = "max-cache", default_value = "256M", value_parser = parse_bytes)]
     max_cache_size: u64,
     /// Compress the messages

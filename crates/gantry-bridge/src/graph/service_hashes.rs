@@ -12,8 +12,8 @@ pub struct ServiceHashes(HashMap<(String, [u8; 32], [u8; 32]), [u8; 32]>);
 impl ServiceHashes {
     /// Returns the hash of a service type, or zeros if it cannot be computed, as for services of actions.
     pub fn hash(&mut self, name: &str, request: &TypeDescription, response: &TypeDescription) -> [u8; 32] {
-        // A service that another bridge brought may have no message definitions, and an empty definition would give a wrong
-        // hash.
+        // A service that another bridge brought may have no message definitions, and an empty definition would give a
+        // wrong hash.
         if [request, response].iter().any(|message| message.hash == [0; 32] && message.definition.is_empty()) {
             return [0; 32];
         }
