@@ -11,6 +11,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use test_support::{built_archive, compile, missing_compiler};
 
+use crate::program::said;
+
 test_support::tests!(
     every_message_arrives_whole_and_in_order,
     several_of_each_in_one_process_and_apart,
@@ -50,11 +52,6 @@ fn perf_test(options: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
     command.args(options.split_whitespace()).args(["--dds-domain-id", &domain.to_string()]);
     command.env("PATH", path).output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
-    format!("{}\n{stdout}\n{stderr}", output.status)
 }
 
 /// Runs `perf_test`, asserts that it succeeds, and reads the results.

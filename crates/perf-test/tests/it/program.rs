@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -89,6 +89,12 @@ impl Memory {
         let lines = BufReader::new(child.stdout.take().unwrap());
         Running { child, lines, said: String::new() }
     }
+}
+
+/// The exit status and the output of a command as one text.
+pub fn said(output: &Output) -> String {
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+    format!("{}\n{stdout}\n{stderr}", output.status)
 }
 
 /// The output and the exit status of a run.

@@ -15,6 +15,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::program::said;
+
 test_support::tests!(
     one_of_each_is_measured_as_any_other,
     several_of_each_in_one_process_and_apart,
@@ -44,11 +46,6 @@ fn echo(folder: &TempDir, options: &str) -> Command {
     command.args(["-c", "echo"]).args(options.split_whitespace()).env("PATH", path).env_remove("ROS_DOMAIN_ID");
     command.env("XDG_RUNTIME_DIR", folder.path());
     command
-}
-
-fn said(output: &Output) -> String {
-    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
-    format!("{}\n{stdout}\n{stderr}", output.status)
 }
 
 /// Runs `perf_test`, asserts that it succeeds, and reads the results.
