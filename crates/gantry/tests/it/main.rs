@@ -40,7 +40,7 @@ mod typed;
 mod types;
 
 use std::process::ExitCode;
-use test_support::{in_own_memory, trials};
+use test_support::in_own_memory;
 
 /// The variable with the directory of the shared memory. The library reads it when a node is made, so the tests run in
 /// a process that was started with it.
@@ -58,7 +58,9 @@ fn main() -> ExitCode {
     }
     // The log is off, because tests provoke warnings.
     in_own_memory(Some("off"), || {
-        let mut trials = trials([
+        // The tests of slow callbacks wait longest, so the executors come first.
+        let mut trials = executors::trials();
+        trials.extend(test_support::trials([
             awaiting::TESTS,
             collector::TESTS,
             events::TESTS,
@@ -86,9 +88,8 @@ fn main() -> ExitCode {
             service_tasks::TESTS,
             typed::TESTS,
             types::TESTS,
-        ]);
+        ]));
         trials.extend(realtime::trials());
-        trials.extend(executors::trials());
         trials
     })
 }

@@ -168,6 +168,7 @@ impl Case {
 /// All tests: each behaviour with each executor in each place.
 pub fn trials() -> Vec<Trial> {
     let behaviours = [
+        slow::BEHAVIOURS, // the longest tests come first
         delivery::BEHAVIOURS,
         timers::BEHAVIOURS,
         groups::BEHAVIOURS,
@@ -181,7 +182,6 @@ pub fn trials() -> Vec<Trial> {
         ends::BEHAVIOURS,
         failures::BEHAVIOURS,
         services::BEHAVIOURS,
-        slow::BEHAVIOURS,
         wakes::BEHAVIOURS,
     ];
     let mut trials = Vec::new();
