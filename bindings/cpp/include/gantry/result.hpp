@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -63,6 +64,27 @@ struct aborting {
 };
 using ending = aborting;
 #endif
+
+// An error or none. It is only a pointer, so that a success touches little memory.
+class maybe_error {
+public:
+    maybe_error() noexcept = default;
+    [[gnu::cold, gnu::noinline]] maybe_error(error why) : error_(std::make_unique<error>(std::move(why))) {}
+    maybe_error(maybe_error &&) noexcept = default;
+    maybe_error &operator=(maybe_error &&) noexcept = default;
+    maybe_error(const maybe_error &other) { copy(other); }
+    maybe_error &operator=(const maybe_error &other) {
+        if (this != &other) copy(other);
+        return *this;
+    }
+    explicit operator bool() const noexcept { return error_ != nullptr; }
+    const error &operator*() const noexcept { return *error_; }
+
+private:
+    void copy(const maybe_error &other) { error_ = other ? std::make_unique<error>(*other) : nullptr; }
+
+    std::unique_ptr<error> error_;
+};
 
 // An empty struct of gantry.h whose first field is set to the struct's size.
 template <class T>
@@ -123,7 +145,7 @@ public:
 
 private:
     std::optional<T> value_;
-    std::optional<gantry::error> error_;
+    detail::maybe_error error_;
 };
 
 // Success without a value, or an error.
@@ -144,7 +166,7 @@ public:
     const gantry::error &error() const noexcept { return *error_; }
 
 private:
-    std::optional<gantry::error> error_;
+    detail::maybe_error error_;
 };
 
 namespace detail {
