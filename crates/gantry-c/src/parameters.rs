@@ -173,8 +173,9 @@ pub unsafe extern "C" fn gantry_node_on_set_parameters(
     free: Option<unsafe extern "C" fn(*mut c_void)>,
     callback: *mut *mut ParameterCallback,
 ) -> Status {
-    let make = || {
-        let owned = Owned { context: Context::new(context), free };
+    // The closure owns the context, so a failure before the closure runs frees it, too.
+    let owned = Owned { context: Context::new(context), free };
+    let make = move || {
         let function = function.ok_or_else(|| Failure::invalid("the argument function is NULL"))?;
         // SAFETY: H1.
         let node = unsafe { shared("node", handle) }?;

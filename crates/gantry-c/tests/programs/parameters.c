@@ -95,9 +95,11 @@ int main(void) {
     OK(gantry_node_set_parameters(node, both, 2));
     CHECK(gantry_node_on_set_parameters(node, NULL, reason, count_free, &callback) == GANTRY_INVALID_ARGUMENT);
     CHECK(freed == 2 && callback == NULL);
+    CHECK(gantry_node_on_set_parameters(node, refuse_negative, reason, count_free, NULL) == GANTRY_INVALID_ARGUMENT);
+    CHECK(freed == 3);
     OK(gantry_node_on_set_parameters(node, refuse_negative, reason, count_free, &callback));
     gantry_node_destroy(node);
     gantry_parameter_callback_destroy(callback);
-    CHECK(freed == 3);
+    CHECK(freed == 4);
     return 0;
 }
