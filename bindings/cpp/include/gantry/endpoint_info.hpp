@@ -3,6 +3,7 @@
 
 #include <gantry/handle.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace gantry {

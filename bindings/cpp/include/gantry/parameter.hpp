@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gantry/handle.hpp>
-#include <gantry/span.hpp>
 
 #include <cstdint>
 #include <functional>
