@@ -24,5 +24,5 @@ else:
     node.create_timer(0.05, lambda: publisher.publish(String(data=f"from {module}")))
     has_listener = False
     while publisher.get_subscription_count() or not has_listener:
-        has_listener = publisher.get_subscription_count() > 0
+        has_listener = has_listener or publisher.get_subscription_count() > 0
         ros.spin_once(node)
