@@ -111,6 +111,8 @@ typedef struct gantry_strings gantry_strings;
 typedef struct gantry_types gantry_types;
 typedef struct gantry_service_types gantry_service_types;
 typedef struct gantry_endpoints gantry_endpoints;
+typedef struct gantry_parameters gantry_parameters;
+typedef struct gantry_parameter_callback gantry_parameter_callback;
 typedef struct gantry_loan_owner gantry_loan_owner;
 typedef struct gantry_sample_owner gantry_sample_owner;
 
@@ -191,8 +193,58 @@ typedef struct gantry_node_options {
     bool sets_domain_id;
     /* If true, the node ignores the ROS arguments of `gantry_init`. */
     bool ignores_global_arguments;
-    uint8_t reserved[2];
+    /* If true, a parameter may be set before it is declared, which declares it. */
+    bool allows_undeclared_parameters;
+    /* If true, each parameter with a value in the ROS arguments is declared, with dynamic typing. */
+    bool declares_parameters_from_overrides;
 } gantry_node_options;
+
+/* The types of parameters, with the numbers of rcl_interfaces/msg/ParameterType. */
+enum {
+    GANTRY_PARAMETER_NOT_SET = 0,
+    GANTRY_PARAMETER_BOOL = 1,
+    GANTRY_PARAMETER_INTEGER = 2,
+    GANTRY_PARAMETER_DOUBLE = 3,
+    GANTRY_PARAMETER_STRING = 4,
+    GANTRY_PARAMETER_BYTE_ARRAY = 5,
+    GANTRY_PARAMETER_BOOL_ARRAY = 6,
+    GANTRY_PARAMETER_INTEGER_ARRAY = 7,
+    GANTRY_PARAMETER_DOUBLE_ARRAY = 8,
+    GANTRY_PARAMETER_STRING_ARRAY = 9
+};
+
+/* The name and the value of a parameter. Only the fields of the value's type are used. */
+typedef struct gantry_parameter {
+    const char *name;
+    /* GANTRY_PARAMETER_… */
+    int32_t value_type;
+    bool bool_value;
+    int64_t integer_value;
+    double double_value;
+    const char *string_value;
+    /* An array of `count` elements: uint8_t, bool, int64_t, double or const char *. */
+    const void *elements;
+    size_t count;
+} gantry_parameter;
+
+typedef struct gantry_parameter_options {
+    size_t struct_size;
+    /* NULL means no description. */
+    const char *description;
+    bool is_read_only;
+    /* If true, the parameter may change its type, and may be undeclared. */
+    bool has_dynamic_typing;
+    /* If true, the range below applies. A step of 0 allows each value of the range. */
+    bool has_integer_range;
+    bool has_double_range;
+    uint8_t reserved[4];
+    int64_t integer_from;
+    int64_t integer_to;
+    uint64_t integer_step;
+    double double_from;
+    double double_to;
+    double double_step;
+} gantry_parameter_options;
 
 typedef struct gantry_publisher_options {
     size_t struct_size;
@@ -420,6 +472,42 @@ gantry_status gantry_node_now(const gantry_node *node, uint64_t *now_ns);
 /* Expands and remaps the name of a topic for this node. The result is a list with one string. */
 gantry_status gantry_node_resolve_topic_name(const gantry_node *node, const char *topic, gantry_strings **name);
 
+/* ---- Parameters: any number of threads at once ------------------------------------------------------------------ */
+
+/* Declares a parameter of the given type, with its default. `options` may be NULL. Writes the value to `value`, which
+ * may be NULL: a list with one element, which is the value of the ROS arguments (`-p name:=value`, `--params-file`), or
+ * else the default. The first declaration or change starts a thread, which runs the node's parameter services. */
+gantry_status gantry_node_declare_parameter(const gantry_node *node, const gantry_parameter *parameter,
+                                            const gantry_parameter_options *options, gantry_parameters **value);
+
+/* Removes a parameter with dynamic typing. */
+gantry_status gantry_node_undeclare_parameter(const gantry_node *node, const char *name);
+
+bool gantry_node_has_parameter(const gantry_node *node, const char *name);
+
+/* Reads a parameter: a list with one element. */
+gantry_status gantry_node_get_parameter(const gantry_node *node, const char *name, gantry_parameters **value);
+
+/* Reads the parameters whose names begin with `prefix` and a dot. The list has the names without this beginning. Reads
+ * all parameters if `prefix` is "". */
+gantry_status gantry_node_get_parameters_by_prefix(const gantry_node *node, const char *prefix,
+                                                   gantry_parameters **values);
+
+/* Sets all of these parameters or, after a failure, none. */
+gantry_status gantry_node_set_parameters(const gantry_node *node, const gantry_parameter *parameters, size_t count);
+
+/* Adds a function that may refuse a declaration or a change. It returns NULL, or the reason as a string that stays
+ * valid until its next call. It gets `context`, and an array of `count` parameters, which is
+ * valid until it returns. It may read parameters but not change them, must not throw, and runs on the thread of the
+ * change or of the parameter services; two calls never overlap. `free_context`, which may be NULL, is called once: when
+ * the function was removed and does not run any more, or if it could not be added. */
+gantry_status gantry_node_on_set_parameters(
+    const gantry_node *node, const char *(*function)(void *context, const gantry_parameter *parameters, size_t count),
+    void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
+
+/* Removes the function. */
+void gantry_parameter_callback_destroy(gantry_parameter_callback *callback);
+
 /* ---- Lists ------------------------------------------------------------------------------------------------------ */
 
 /* `_get` returns NULL if `index` is not less than the count. Its results stay valid until the list is destroyed. */
@@ -438,6 +526,10 @@ void gantry_service_types_destroy(gantry_service_types *list);
 size_t gantry_endpoints_count(const gantry_endpoints *list);
 const gantry_endpoint_info *gantry_endpoints_get(const gantry_endpoints *list, size_t index);
 void gantry_endpoints_destroy(gantry_endpoints *list);
+
+size_t gantry_parameters_count(const gantry_parameters *list);
+const gantry_parameter *gantry_parameters_get(const gantry_parameters *list, size_t index);
+void gantry_parameters_destroy(gantry_parameters *list);
 
 /* ---- The graph: any number of threads at once ------------------------------------------------------------------- */
 
@@ -563,7 +655,11 @@ gantry_status gantry_subscription_set_max_held_samples(gantry_subscription *subs
  * again, take until GANTRY_NONE. The descriptor belongs to the subscription. */
 gantry_status gantry_subscription_get_fd(gantry_subscription *subscription, int32_t *fd);
 
+/* Reads the state of each publisher, for `received`. */
 gantry_status gantry_subscription_get_counts(gantry_subscription *subscription, gantry_subscription_counts *counts);
+
+/* The count `overwritten` of `gantry_subscription_get_counts` alone, which costs one load. Data path. */
+uint64_t gantry_subscription_overwritten(const gantry_subscription *subscription);
 
 /* Counts a malformed sample. Logs the first, the tenth, the hundredth one and so on, with its publisher and the reason
  * `why`, which may be NULL. Release the sample afterwards. */

@@ -67,6 +67,17 @@ numbers! {
 
     ENDPOINT_PUBLISHER = 0,
     ENDPOINT_SUBSCRIPTION = 1,
+
+    PARAMETER_NOT_SET = 0,
+    PARAMETER_BOOL = 1,
+    PARAMETER_INTEGER = 2,
+    PARAMETER_DOUBLE = 3,
+    PARAMETER_STRING = 4,
+    PARAMETER_BYTE_ARRAY = 5,
+    PARAMETER_BOOL_ARRAY = 6,
+    PARAMETER_INTEGER_ARRAY = 7,
+    PARAMETER_DOUBLE_ARRAY = 8,
+    PARAMETER_STRING_ARRAY = 9,
 }
 
 /// `gantry_gid`.
@@ -133,7 +144,54 @@ pub struct NodeOptions {
     pub domain_id: u32,
     pub sets_domain_id: u8,
     pub ignores_global_arguments: u8,
-    pub reserved: [u8; 2],
+    pub allows_undeclared_parameters: u8,
+    pub declares_parameters_from_overrides: u8,
+}
+
+/// `gantry_parameter`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    pub name: *const c_char,
+    pub value_type: i32,
+    pub bool_value: u8,
+    pub integer_value: i64,
+    pub double_value: f64,
+    pub string_value: *const c_char,
+    pub elements: *const c_void,
+    pub count: usize,
+}
+
+impl Parameter {
+    pub const ZEROS: Parameter = Parameter {
+        name: std::ptr::null(),
+        value_type: PARAMETER_NOT_SET,
+        bool_value: 0,
+        integer_value: 0,
+        double_value: 0.0,
+        string_value: std::ptr::null(),
+        elements: std::ptr::null(),
+        count: 0,
+    };
+}
+
+/// `gantry_parameter_options`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ParameterOptions {
+    pub struct_size: usize,
+    pub description: *const c_char,
+    pub is_read_only: u8,
+    pub has_dynamic_typing: u8,
+    pub has_integer_range: u8,
+    pub has_double_range: u8,
+    pub reserved: [u8; 4],
+    pub integer_from: i64,
+    pub integer_to: i64,
+    pub integer_step: u64,
+    pub double_from: f64,
+    pub double_to: f64,
+    pub double_step: f64,
 }
 
 /// `gantry_publisher_options`.

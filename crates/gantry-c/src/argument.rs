@@ -105,21 +105,33 @@ pub unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str> {
 /// # Safety
 /// H2.
 pub unsafe fn texts(name: &str, array: *const *const c_char, count: usize) -> Result<Vec<String>> {
+    // SAFETY: the promise of the caller.
+    let pointers = unsafe { elements(name, array, count) }?;
+    // SAFETY: as above, for each element.
+    pointers.iter().map(|&pointer| unsafe { text(name, pointer) }.map(str::to_owned)).collect()
+}
+
+/// Converts an array of `count` elements. For an empty array, the pointer may be NULL.
+///
+/// # Errors
+/// `array` is NULL although `count` is not 0, or `count` is larger than memory.
+///
+/// # Safety
+/// H2.
+pub unsafe fn elements<'a, T>(name: &str, array: *const T, count: usize) -> Result<&'a [T]> {
     if count == 0 {
-        return Ok(Vec::new());
+        return Ok(&[]);
     }
     if array.is_null() {
         return Err(null(name));
     }
-    if count > isize::MAX as usize / size_of::<*const c_char>() {
+    if count > isize::MAX as usize / size_of::<T>() {
         return Err(Failure::invalid(format_args!(
-            "the argument {name} has {count} texts, which is too large: check that the number is not negative"
+            "the argument {name} has {count} elements, which is too large: check that the number is not negative"
         )));
     }
     // SAFETY: the promise of the caller.
-    let pointers = unsafe { std::slice::from_raw_parts(array, count) };
-    // SAFETY: as above, for each element.
-    pointers.iter().map(|&pointer| unsafe { text(name, pointer) }.map(str::to_owned)).collect()
+    Ok(unsafe { std::slice::from_raw_parts(array, count) })
 }
 
 /// Converts the bytes of a message. For an empty message, the pointer may be NULL.
@@ -176,7 +188,8 @@ sized_structs! {
     Type "gantry_type",
     ServiceType "gantry_service_type",
     Qos "gantry_qos" reserved,
-    NodeOptions "gantry_node_options" reserved,
+    NodeOptions "gantry_node_options",
+    ParameterOptions "gantry_parameter_options" reserved,
     PublisherOptions "gantry_publisher_options" reserved,
     SampleInfo "gantry_sample_info",
     SubscriptionCounts "gantry_subscription_counts",

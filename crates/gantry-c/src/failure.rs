@@ -73,6 +73,10 @@ fn status(error: &Error) -> Status {
         | Error::InvalidRosArgument { .. }
         | Error::InvalidDomain { .. }
         | Error::InvalidParameters { .. }
+        | Error::InvalidParameter { .. }
+        | Error::ParameterNotDeclared { .. }
+        | Error::ParameterAlreadyDeclared { .. }
+        | Error::ParameterNotSet { .. }
         | Error::ZeroPeriod
         | Error::UnknownNode { .. }
         | Error::WrongLength { .. } => INVALID_ARGUMENT,

@@ -28,6 +28,9 @@ mod guard_condition;
 mod lists;
 mod loan;
 mod node;
+mod parameter_list;
+mod parameter_server;
+mod parameters;
 mod program;
 mod publisher;
 mod sample;
@@ -52,6 +55,7 @@ const _: () = {
     may_move::<service::Service>();
     may_move::<client::Client>();
     may_move::<events::Events>();
+    may_move::<parameters::ParameterCallback>();
     may_move::<wait_set::WaitSet>();
     may_move::<gantry::GenericLoan>();
     may_move::<sample::Message>();

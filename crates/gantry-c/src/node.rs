@@ -5,10 +5,12 @@ use crate::{
     argument::{c_string, create, destroy, options, output, shared, text, texts},
     failure::{Result, run, run_for},
     lists::Strings,
+    parameter_server::ParameterServer,
 };
 use std::{
     ffi::{CString, c_char},
     ptr::null,
+    sync::{Mutex, PoisonError},
 };
 
 /// `gantry_node`. Any number of threads may use a node at once.
@@ -16,6 +18,22 @@ pub struct Node {
     /// The node.
     pub inner: gantry::Node,
     full_name: CString,
+    /// The thread of the parameter services. It ends before the node.
+    parameter_server: Mutex<Option<ParameterServer>>,
+}
+
+impl Node {
+    /// Starts the thread that runs the node's parameter services, if it does not run yet.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn serve_parameters(&self) -> Result<()> {
+        let mut server = self.parameter_server.lock().unwrap_or_else(PoisonError::into_inner);
+        if server.is_none() {
+            *server = Some(ParameterServer::start(&self.inner)?);
+        }
+        Ok(())
+    }
 }
 
 /// The node behind a handle.
@@ -50,10 +68,16 @@ pub unsafe extern "C" fn gantry_node_create(
             }
             // SAFETY: H2.
             let arguments = unsafe { texts("options->arguments", given.arguments, given.argument_count) }?;
-            builder = builder.ros_arguments(arguments).use_global_arguments(given.ignores_global_arguments == 0);
+            builder = builder
+                .ros_arguments(arguments)
+                .use_global_arguments(given.ignores_global_arguments == 0)
+                .allow_undeclared_parameters(given.allows_undeclared_parameters != 0)
+                .automatically_declare_parameters_from_overrides(given.declares_parameters_from_overrides != 0);
         }
         let inner = builder.build()?;
-        Ok(Node { full_name: c_string(&inner.fully_qualified_name()), inner })
+        let node =
+            Node { full_name: c_string(&inner.fully_qualified_name()), inner, parameter_server: Mutex::default() };
+        Ok(node)
     };
     // SAFETY: H2.
     unsafe { create("node", node, make) }

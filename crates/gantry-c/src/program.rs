@@ -8,13 +8,17 @@ use crate::{
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The context pointer that a C function gets as its argument. Any thread may pass it (H4).
-struct Context(*mut c_void);
+pub struct Context(*mut c_void);
 
 // SAFETY: only the C function uses the pointer, and any thread may call the function (H4).
 unsafe impl Send for Context {}
 
 impl Context {
-    fn pointer(&self) -> *mut c_void {
+    pub fn new(pointer: *mut c_void) -> Context {
+        Context(pointer)
+    }
+
+    pub fn pointer(&self) -> *mut c_void {
         self.0
     }
 }
@@ -71,7 +75,7 @@ pub unsafe extern "C" fn gantry_on_shutdown(
 ) -> Status {
     run(|| {
         let function = function.ok_or_else(|| Failure::invalid("the argument function is NULL"))?;
-        let context = Context(context);
+        let context = Context::new(context);
         gantry::on_shutdown(move || {
             // SAFETY: H4.
             unsafe { function(context.pointer()) }

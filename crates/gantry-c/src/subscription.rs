@@ -163,6 +163,14 @@ pub unsafe extern "C" fn gantry_subscription_get_counts(
 }
 
 /// # Safety
+/// H1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gantry_subscription_overwritten(handle: *const Subscription) -> u64 {
+    // SAFETY: H1.
+    run_for(0, || Ok(unsafe { shared("subscription", handle) }?.inner.overwritten()))
+}
+
+/// # Safety
 /// H1, H2 and H3.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gantry_subscription_skip_malformed(

@@ -15,15 +15,29 @@
 
 namespace gantry::cdr {
 
+// A view of no message. It must not be read.
+template <class View>
+View no_view() noexcept {
+    if constexpr (std::is_pointer_v<View>)
+        return nullptr;
+    else
+        return View(nullptr, 0, {});
+}
+
+template <class M>
+[[gnu::cold, gnu::noinline]] error refused_body(const char *why) {
+    return {GANTRY_INVALID_ARGUMENT, std::string(message<M>::name) + ": " + why};
+}
+
+inline bool is_aligned(const void *body) noexcept { return reinterpret_cast<std::uintptr_t>(body) % 8 == 0; }
+
 // The view of the message in `body`, which must be 8-byte aligned. The view of a plain message is a pointer to its
 // struct. Bytes after the message are ignored.
 template <class M>
 auto view(const void *body, std::size_t size) -> result<typename message<M>::view> {
     const auto *bytes = static_cast<const std::uint8_t *>(body);
-    if (reinterpret_cast<std::uintptr_t>(bytes) % 8 != 0)
-        return error{GANTRY_INVALID_ARGUMENT, std::string(message<M>::name) + ": the body is not 8-byte aligned"};
-    if (size > UINT32_MAX)
-        return error{GANTRY_INVALID_ARGUMENT, std::string(message<M>::name) + ": the message is larger than 4 GiB"};
+    if (!is_aligned(bytes)) return refused_body<M>("the body is not 8-byte aligned");
+    if (size > UINT32_MAX) return refused_body<M>("the message is larger than 4 GiB");
     cursor from(bytes, size);
     typename message<M>::kind::layout at{};
     if (!message<M>::kind::locate(from, at)) return from.error(message<M>::name);
@@ -48,13 +62,12 @@ template <class M>
 auto build(void *memory, std::size_t size, const typename message<M>::shape &shape)
     -> result<typename message<M>::mut_view> {
     auto *bytes = static_cast<std::uint8_t *>(memory);
-    if (reinterpret_cast<std::uintptr_t>(bytes) % 8 != 0)
-        return error{GANTRY_INVALID_ARGUMENT, std::string(message<M>::name) + ": the body is not 8-byte aligned"};
+    if (!is_aligned(bytes)) return refused_body<M>("the body is not 8-byte aligned");
     composer to(bytes, size);
     typename message<M>::kind::layout at{};
     if (!message<M>::kind::compose(to, shape, at)) return to.error(message<M>::name);
     if (to.offset() != size) {
-        to.fail(std::to_string(size - to.offset()) + " bytes of the memory follow the message");
+        to.fail_rest(size - to.offset());
         return to.error(message<M>::name);
     }
     if constexpr (message<M>::is_plain)

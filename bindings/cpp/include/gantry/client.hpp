@@ -30,11 +30,8 @@ public:
     explicit Client(gantry_client *handle) noexcept : handle_(handle) {}
 
     result<Loan<Request>> loan_request(const RequestShape &shape = {}) {
-        return detail::loan<Request>(shape, [this](std::size_t size) -> result<GenericLoan> {
-            GenericLoan made;
-            const gantry_status status = gantry_client_loan_request(handle_.get(), size, made.raw());
-            if (status < 0) return error::last(status);
-            return result<GenericLoan>(std::move(made));
+        return detail::loan<Request>(shape, [this](std::size_t size, gantry_loan *made) {
+            return detail::done(gantry_client_loan_request(handle_.get(), size, made));
         });
     }
     // Sends a request. After a failure the caller still owns the loan.

@@ -6,6 +6,13 @@
 
 namespace gantry {
 
+namespace detail {
+
+// The argument by which a loan or a sample is constructed empty, to be filled in its place.
+struct empty {};
+
+}  // namespace detail
+
 // Loaned memory for a message as bytes. A loan that is dropped without being published is returned. The memory contains
 // old values: write all bytes.
 class GenericLoan {
@@ -44,6 +51,7 @@ public:
     using mut_view = typename message<M>::mut_view;
 
     Loan(GenericLoan bytes, mut_view view) noexcept : bytes_(std::move(bytes)), view_(std::move(view)) {}
+    explicit Loan(detail::empty) noexcept : view_(cdr::no_view<mut_view>()) {}
 
     auto &operator*() noexcept {
         if constexpr (message<M>::is_plain)
@@ -55,6 +63,7 @@ public:
 
     explicit operator bool() const noexcept { return static_cast<bool>(bytes_); }
     GenericLoan &generic() noexcept { return bytes_; }
+    void set_view(mut_view view) noexcept { view_ = view; }
 
 private:
     GenericLoan bytes_;
@@ -63,9 +72,9 @@ private:
 
 namespace detail {
 
-// Builds a message with this shape in memory that `make` loans. `make` gets the size of the message.
+// Fills an empty loan.
 template <class M, class Make>
-result<Loan<M>> loan(const typename message<M>::shape &shape, Make make) {
+result<void> fill_loan(Loan<M> &loan, const typename message<M>::shape &shape, Make &make) {
     std::size_t size = 0;
     if constexpr (message<M>::is_plain) {
         size = sizeof(M);
@@ -74,12 +83,21 @@ result<Loan<M>> loan(const typename message<M>::shape &shape, Make make) {
         if (!counted) return counted.error();
         size = *counted;
     }
-    result<GenericLoan> bytes = make(size);
-    if (!bytes) return bytes.error();
-    const span<std::uint8_t> memory = bytes->bytes();
+    if (result<void> made = make(size, loan.generic().raw()); !made) return made;
+    const span<std::uint8_t> memory = loan.generic().bytes();
     auto view = cdr::build<M>(memory.data(), memory.size(), shape);
     if (!view) return view.error();
-    return Loan<M>(*std::move(bytes), *std::move(view));
+    loan.set_view(*view);
+    return {};
+}
+
+// Builds a message with this shape in memory that `make` loans: result<void> make(std::size_t size, gantry_loan *loan).
+// The loan is made where the caller's result is, because moves would cost as much as the loan itself.
+template <class M, class Make>
+result<Loan<M>> loan(const typename message<M>::shape &shape, Make make) {
+    result<Loan<M>> made(std::in_place, empty{});
+    if (result<void> filled = fill_loan(*made, shape, make); !filled) made = filled.error();
+    return made;
 }
 
 }  // namespace detail

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <gantry/callback.hpp>
+#include <gantry/endpoint_info.hpp>
+#include <gantry/parameter.hpp>
 #include <gantry/publisher.hpp>
 
 #include <map>
@@ -16,10 +18,14 @@ struct NodeOptions {
     // The domain; without a value ROS_DOMAIN_ID, or 0.
     std::optional<std::uint32_t> domain_id;
     bool use_global_arguments = true;
+    // A parameter may be set before it is declared, which declares it.
+    bool allow_undeclared_parameters = false;
+    // Each parameter with a value in the ROS arguments is declared, with dynamic typing.
+    bool automatically_declare_parameters_from_overrides = false;
 };
 
 // A node: a named member of a domain. Copies refer to the same node. Any thread may use it.
-class Node {
+class Node : public detail::parameter_methods<Node> {
 public:
     static result<Node> create(const std::string &name, const NodeOptions &options = {}) {
         std::vector<const char *> arguments;
@@ -31,6 +37,8 @@ public:
         raw.domain_id = options.domain_id.value_or(0);
         raw.sets_domain_id = options.domain_id.has_value();
         raw.ignores_global_arguments = !options.use_global_arguments;
+        raw.allows_undeclared_parameters = options.allow_undeclared_parameters;
+        raw.declares_parameters_from_overrides = options.automatically_declare_parameters_from_overrides;
         gantry_node *made = nullptr;
         const gantry_status status = gantry_node_create(name.c_str(), &raw, &made);
         if (status < 0) return error::last(status);
@@ -153,6 +161,12 @@ public:
     }
 
     const char *get_fully_qualified_name() const noexcept { return gantry_node_full_name(raw()); }
+    // Expands and remaps the name of a topic for this node.
+    result<std::string> resolve_topic_name(const std::string &topic) const {
+        auto name = detail::strings([&](auto **list) { return gantry_node_resolve_topic_name(raw(), topic.c_str(), list); });
+        if (!name) return name.error();
+        return result<std::string>(std::move(name->front()));
+    }
     // The present ROS time, since 1970.
     std::chrono::nanoseconds now() const noexcept {
         std::uint64_t now_ns = 0;
@@ -181,6 +195,16 @@ public:
         const gantry_status status = gantry_node_count_endpoints(raw(), topic.c_str(), nullptr, &count);
         if (status < 0) return error::last(status);
         return count;
+    }
+    result<std::vector<TopicEndpointInfo>> get_publishers_info_by_topic(const std::string &topic) const {
+        return detail::endpoints_info(raw(), topic, GANTRY_ENDPOINT_PUBLISHER);
+    }
+    result<std::vector<TopicEndpointInfo>> get_subscriptions_info_by_topic(const std::string &topic) const {
+        return detail::endpoints_info(raw(), topic, GANTRY_ENDPOINT_SUBSCRIPTION);
+    }
+    // Waits until the graph changes. Returns false after the timeout.
+    result<bool> wait_for_graph_change(std::chrono::nanoseconds timeout) const {
+        return detail::whether(gantry_node_wait_for_graph_change(raw(), detail::timeout_ns(timeout)));
     }
     // The changes of the graph from now on, as events.
     result<Events> graph_events() const {

@@ -95,7 +95,9 @@ public:
     // Loans a message in shared memory. It has the defaults, except that arrays and sequences of more than 4096 bytes
     // contain old bytes.
     result<Loan<M>> loan(const Shape &shape = {}) {
-        return detail::loan<M>(shape, [this](std::size_t size) { return generic_.loan(size); });
+        return detail::loan<M>(shape, [this](std::size_t size, gantry_loan *made) {
+            return detail::done(gantry_publisher_loan(generic_.raw(), size, made));
+        });
     }
     result<std::uint64_t> publish(Loan<M> &&loan) { return generic_.publish(std::move(loan.generic())); }
 

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -28,8 +29,9 @@ struct error {
     gantry_status status = GANTRY_ERROR;
     std::string message;
 
-    // The last error of the calling thread.
-    static error last(gantry_status status) { return {status, gantry_last_error()}; }
+    // The last error of the calling thread. It is a cold path: inlined, it would spread the code of success over more
+    // cache lines.
+    [[gnu::cold, gnu::noinline]] static error last(gantry_status status) { return {status, gantry_last_error()}; }
 };
 
 #if GANTRY_HAS_EXCEPTIONS
@@ -63,6 +65,27 @@ struct aborting {
 using ending = aborting;
 #endif
 
+// An error or none. It is only a pointer, so that a success touches little memory.
+class maybe_error {
+public:
+    maybe_error() noexcept = default;
+    [[gnu::cold, gnu::noinline]] maybe_error(error why) : error_(std::make_unique<error>(std::move(why))) {}
+    maybe_error(maybe_error &&) noexcept = default;
+    maybe_error &operator=(maybe_error &&) noexcept = default;
+    maybe_error(const maybe_error &other) { copy(other); }
+    maybe_error &operator=(const maybe_error &other) {
+        if (this != &other) copy(other);
+        return *this;
+    }
+    explicit operator bool() const noexcept { return error_ != nullptr; }
+    const error &operator*() const noexcept { return *error_; }
+
+private:
+    void copy(const maybe_error &other) { error_ = other ? std::make_unique<error>(*other) : nullptr; }
+
+    std::unique_ptr<error> error_;
+};
+
 // An empty struct of gantry.h whose first field is set to the struct's size.
 template <class T>
 constexpr T sized() noexcept {
@@ -82,6 +105,9 @@ public:
     result(const T &value) : value_(value) {}
     result(T &&value) : value_(std::move(value)) {}
     result(gantry::error why) : error_(std::move(why)) {}
+    // Constructs the value in its place.
+    template <class... Arguments>
+    explicit result(std::in_place_t, Arguments &&...arguments) : value_(std::in_place, std::forward<Arguments>(arguments)...) {}
 
     bool has_value() const noexcept { return value_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
@@ -96,17 +122,17 @@ public:
     // The value. If there is none, throws gantry::exception, or ends the program if exceptions are disabled.
     template <class Ending = detail::ending>
     T &value() & {
-        if (!has_value()) Ending::no_value(error_);
+        if (!has_value()) Ending::no_value(*error_);
         return *value_;
     }
     template <class Ending = detail::ending>
     const T &value() const & {
-        if (!has_value()) Ending::no_value(error_);
+        if (!has_value()) Ending::no_value(*error_);
         return *value_;
     }
     template <class Ending = detail::ending>
     T &&value() && {
-        if (!has_value()) Ending::no_value(error_);
+        if (!has_value()) Ending::no_value(*error_);
         return *std::move(value_);
     }
     template <class Other>
@@ -115,11 +141,11 @@ public:
     }
 
     // The error. Call this only if there is no value.
-    const gantry::error &error() const noexcept { return error_; }
+    const gantry::error &error() const noexcept { return *error_; }
 
 private:
     std::optional<T> value_;
-    gantry::error error_{GANTRY_OK, {}};
+    detail::maybe_error error_;
 };
 
 // Success without a value, or an error.
@@ -131,16 +157,16 @@ public:
     result() = default;
     result(gantry::error why) : error_(std::move(why)) {}
 
-    bool has_value() const noexcept { return error_.status == GANTRY_OK; }
+    bool has_value() const noexcept { return !error_; }
     explicit operator bool() const noexcept { return has_value(); }
     template <class Ending = detail::ending>
     void value() const {
-        if (!has_value()) Ending::no_value(error_);
+        if (!has_value()) Ending::no_value(*error_);
     }
-    const gantry::error &error() const noexcept { return error_; }
+    const gantry::error &error() const noexcept { return *error_; }
 
 private:
-    gantry::error error_{GANTRY_OK, {}};
+    detail::maybe_error error_;
 };
 
 namespace detail {

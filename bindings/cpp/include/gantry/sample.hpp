@@ -1,8 +1,7 @@
 // Samples: received messages, which are read in their publisher's memory.
 #pragma once
 
-#include <gantry/cdr.hpp>
-#include <gantry/handle.hpp>
+#include <gantry/loan.hpp>
 
 #include <optional>
 
@@ -54,6 +53,7 @@ public:
     using view = typename message<M>::view;
 
     Sample(GenericSample bytes, view at) noexcept : bytes_(std::move(bytes)), view_(std::move(at)) {}
+    explicit Sample(detail::empty) noexcept : view_(cdr::no_view<view>()) {}
 
     const auto &operator*() const noexcept {
         if constexpr (message<M>::is_plain)
@@ -65,6 +65,8 @@ public:
 
     gantry_sample_info info() const noexcept { return bytes_.info(); }
     const GenericSample &generic() const noexcept { return bytes_; }
+    GenericSample &generic() noexcept { return bytes_; }
+    void set_view(view at) noexcept { view_ = at; }
 
 private:
     GenericSample bytes_;
@@ -73,19 +75,35 @@ private:
 
 namespace detail {
 
-// The next well-formed message of type M, if there is one. `take` gets the next sample, and `skip` counts a malformed
-// one.
+// Fills an empty sample with the next well-formed message. Returns false if there is none.
 template <class M, class Take, class Skip>
-result<std::optional<Sample<M>>> take(Take take, Skip skip) {
+result<bool> fill_sample(Sample<M> &sample, Take &take, Skip &skip) {
+    GenericSample &bytes = sample.generic();
     for (;;) {
-        GenericSample bytes;
         const gantry_status status = take(bytes.raw());
         if (status < 0) return error::last(status);
-        if (status != GANTRY_OK) return std::optional<Sample<M>>();
+        if (status != GANTRY_OK) return false;
         auto view = cdr::view<M>(bytes.bytes().data(), bytes.bytes().size());
-        if (view) return std::optional<Sample<M>>(Sample<M>(std::move(bytes), *std::move(view)));
-        skip(bytes.raw(), view.error().message.c_str());
+        if (view) {
+            sample.set_view(*view);
+            return true;
+        }
+        skip(std::as_const(bytes).raw(), view.error().message.c_str());
+        bytes = GenericSample();
     }
+}
+
+// The next well-formed message of type M, if there is one. `take` gets the next sample, and `skip` counts a malformed
+// one. The sample is made where the caller's result is.
+template <class M, class Take, class Skip>
+result<std::optional<Sample<M>>> take(Take take, Skip skip) {
+    result<std::optional<Sample<M>>> taken(std::in_place, std::in_place, empty{});
+    const result<bool> is_filled = fill_sample(**taken, take, skip);
+    if (!is_filled)
+        taken = is_filled.error();
+    else if (!*is_filled)
+        taken->reset();
+    return taken;
 }
 
 }  // namespace detail

@@ -44,11 +44,8 @@ public:
     }
     // Loans a response in the memory in which the client reads it.
     result<Loan<Response>> loan_response(const gantry_request_id &id, const ResponseShape &shape = {}) {
-        return detail::loan<Response>(shape, [&](std::size_t size) -> result<GenericLoan> {
-            GenericLoan made;
-            const gantry_status status = gantry_service_loan_response(handle_.get(), id, size, made.raw());
-            if (status < 0) return error::last(status);
-            return result<GenericLoan>(std::move(made));
+        return detail::loan<Response>(shape, [&](std::size_t size, gantry_loan *made) {
+            return detail::done(gantry_service_loan_response(handle_.get(), id, size, made));
         });
     }
     result<void> send_response(const gantry_request_id &id, Loan<Response> &&response) {

@@ -38,6 +38,8 @@ public:
         if (status < 0) return error::last(status);
         return counts;
     }
+    // The count `overwritten` alone, which costs one load.
+    std::uint64_t overwritten() const noexcept { return gantry_subscription_overwritten(handle_.get()); }
     result<void> set_max_held_samples(std::size_t limit) {
         return detail::done(gantry_subscription_set_max_held_samples(handle_.get(), limit));
     }

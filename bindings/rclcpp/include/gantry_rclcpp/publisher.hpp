@@ -27,10 +27,9 @@ public:
 
     // Loans a message in shared memory, like gantry::Publisher::loan.
     result<Loan<Message>> loan(const Shape &shape = {}) {
-        return detail::loan<Message>(shape, [this](std::size_t size) -> result<GenericLoan> {
-            GenericLoan made;
-            if (functions_->loan(rmw_, size, made.raw()) != RMW_RET_OK) return detail::rmw_error();
-            return result<GenericLoan>(std::move(made));
+        return detail::loan<Message>(shape, [this](std::size_t size, gantry_loan *made) -> result<void> {
+            if (functions_->loan(rmw_, size, made) != RMW_RET_OK) return detail::rmw_error();
+            return {};
         });
     }
     // Publishes a loan. After a failure the caller still owns the loan.

@@ -24,6 +24,7 @@ const PROGRAMS: &[(&str, u32)] = &[
     ("results", 184),
     ("changed", 187),
     ("multi_threaded", 189),
+    ("parameters", 191),
 ];
 
 fn main() -> ExitCode {

@@ -58,7 +58,11 @@ fn c_type(rust: &Type) -> String {
         }
         Type::BareFn(function) => {
             let arguments: Vec<String> = function.inputs.iter().map(|argument| c_type(&argument.ty)).collect();
-            format!("void (*)({})", arguments.join(", "))
+            let returned = match &function.output {
+                ReturnType::Default => "void".to_owned(),
+                ReturnType::Type(_, returned) => c_type(returned),
+            };
+            format!("{returned} (*)({})", arguments.join(", "))
         }
         Type::Path(path) => {
             let last = path.path.segments.last().unwrap();

@@ -45,7 +45,12 @@ layouts! {
         deadline_ns lifespan_ns liveliness_lease_duration_ns }
     "gantry_node_options" abi::NodeOptions {
         struct_size name_space arguments argument_count domain_id sets_domain_id ignores_global_arguments
-        reserved }
+        allows_undeclared_parameters declares_parameters_from_overrides }
+    "gantry_parameter" abi::Parameter {
+        name value_type bool_value integer_value double_value string_value elements count }
+    "gantry_parameter_options" abi::ParameterOptions {
+        struct_size description is_read_only has_dynamic_typing has_integer_range has_double_range reserved
+        integer_from integer_to integer_step double_from double_to double_step }
     "gantry_publisher_options" abi::PublisherOptions {
         struct_size async_period_ns max_blocking_time_ns max_kept_samples max_kept_bytes max_memory_bytes max_inline_bytes
         never_blocks never_inline loses_oldest_at_limit reserved }

@@ -23,6 +23,7 @@ const PROGRAMS: &[Program] = &[
     ("waits", 173, &[]),
     ("graph", 174, &[]),
     ("arguments", 175, &[]),
+    ("parameters", 180, &[]),
     ("lifetimes", 176, &["1"]),
     ("lifetimes", 177, &["2"]),
 ];

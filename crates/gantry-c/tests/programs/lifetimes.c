@@ -25,6 +25,7 @@ static gantry_events *events[PLACES];
 static gantry_wait_set *wait_sets[PLACES];
 static gantry_timer *timers[PLACES];
 static gantry_guard_condition *guards[PLACES];
+static gantry_parameter_callback *callbacks[PLACES];
 
 static const gantry_type type = BYTES;
 static const gantry_service_type service_type = {sizeof service_type, "test/srv/Any", &type, &type};
@@ -112,10 +113,28 @@ static void messages(size_t i, size_t j) {
             __VA_ARGS__;                                                                                              \
     } while (0)
 
+static const char *refuse_odd(void *context, const gantry_parameter *parameters, size_t count) {
+    *(char *)context = 1;
+    return count == 1 && parameters->value_type == GANTRY_PARAMETER_INTEGER && parameters->integer_value % 2 ? "odd" : NULL;
+}
+
+/* Declares the parameter, or changes it. */
+static void set_parameter(gantry_node *node, uint64_t value) {
+    const gantry_parameter number = {
+        .name = "number", .value_type = GANTRY_PARAMETER_INTEGER, .integer_value = (int64_t)value};
+    gantry_parameters *list = NULL;
+    gantry_status status = gantry_node_has_parameter(node, "number")
+                               ? gantry_node_set_parameters(node, &number, 1)
+                               : gantry_node_declare_parameter(node, &number, NULL, &list);
+    CHECK(status == GANTRY_OK || (status == GANTRY_INVALID_ARGUMENT && value % 2 && error_says("odd")));
+    CHECK(!list || gantry_parameters_get(list, 0)->integer_value == (int64_t)value);
+    gantry_parameters_destroy(list);
+}
+
 static void handles(size_t i, size_t j) {
     const char *topic = topics[random_below(3)];
     gantry_node *node = nodes[j];
-    switch (random_below(10)) {
+    switch (random_below(12)) {
     case 0:
         TOGGLE(nodes, node, nodes[i] = new_node("random"));
         break;
@@ -144,6 +163,14 @@ static void handles(size_t i, size_t j) {
         break;
     case 8:
         TOGGLE(guards, guard_condition, OK(gantry_guard_condition_create(&guards[i])));
+        break;
+    case 9:
+        TOGGLE(callbacks, parameter_callback, if (node) OK(gantry_node_on_set_parameters(
+                                                  node, refuse_odd, malloc(1), free, &callbacks[i])));
+        break;
+    case 10:
+        if (node)
+            set_parameter(node, random_below(100));
         break;
     default:
         TOGGLE(publishers, publisher, if (publishers[j]) OK(gantry_publisher_clone(publishers[j], &publishers[i])));
@@ -174,6 +201,7 @@ int main(int argc, char **argv) {
         gantry_wait_set_destroy(wait_sets[i]);
         gantry_timer_destroy(timers[i]);
         gantry_guard_condition_destroy(guards[i]);
+        gantry_parameter_callback_destroy(callbacks[i]);
     }
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -37,32 +38,47 @@ public:
     std::uint32_t offset32() const noexcept { return static_cast<std::uint32_t>(offset_); }
 
     // Records an error at the present offset. Returns false.
-    bool fail(std::string sentence) { return fail_at(offset_, std::move(sentence)); }
-    bool fail_at(std::size_t offset, std::string sentence) {
-        error_offset_ = offset;
-        sentence_ = std::move(sentence);
+    [[gnu::cold, gnu::noinline]] bool fail(std::string sentence) { return fail_at(offset_, std::move(sentence)); }
+    [[gnu::cold, gnu::noinline]] bool fail_at(std::size_t offset, std::string sentence) {
+        error_ = std::make_unique<failure>(failure{offset, {}, std::move(sentence)});
         return false;
     }
     // Adds the name of a field, or the index of an element, to the front of the error's path. Returns false.
-    bool inside(std::string_view name) {
-        const bool needs_dot = !path_.empty() && path_[0] != '[';
-        path_ = std::string(name) + (needs_dot ? "." : "") + path_;
+    [[gnu::cold, gnu::noinline]] bool inside(std::string_view name) {
+        std::string &path = error_->path;
+        const bool needs_dot = !path.empty() && path[0] != '[';
+        path = std::string(name) + (needs_dot ? "." : "") + path;
         return false;
     }
-    bool inside_element(std::size_t index) { return inside("[" + std::to_string(index) + "]"); }
+    [[gnu::cold, gnu::noinline]] bool inside_element(std::size_t index) { return inside("[" + std::to_string(index) + "]"); }
 
-    gantry::error error(const char *type_name) const {
-        std::string text = path_.empty() ? type_name : "`" + path_ + "` of " + type_name;
-        text += " at byte " + std::to_string(error_offset_) + ": " + sentence_;
+    // The error that was recorded.
+    [[gnu::cold, gnu::noinline]] gantry::error error(const char *type_name) const {
+        std::string text = error_->path.empty() ? type_name : "`" + error_->path + "` of " + type_name;
+        text += " at byte " + std::to_string(error_->offset) + ": " + error_->sentence;
         return {GANTRY_INVALID_ARGUMENT, std::move(text)};
     }
 
     bool check_bound(std::size_t at, std::size_t length, std::uint32_t bound) {
         if (length <= bound) return true;
-        return fail_at(at, "its length is " + std::to_string(length) + " and may be " + std::to_string(bound));
+        return fail_bound(at, length, bound);
+    }
+
+    [[gnu::cold, gnu::noinline]] bool fail_rest(std::size_t bytes) {
+        return fail(std::to_string(bytes) + " bytes of the memory follow the message");
     }
 
 protected:
+    [[gnu::cold, gnu::noinline]] bool fail_bound(std::size_t at, std::size_t length, std::uint32_t bound) {
+        return fail_at(at, "its length is " + std::to_string(length) + " and may be " + std::to_string(bound));
+    }
+    // Records that a field of `bytes` bytes at `from` does not fit in `size` bytes. Returns false.
+    [[gnu::cold, gnu::noinline]] bool fail_room(std::size_t bytes, std::size_t from, std::size_t size) {
+        const std::size_t left = from > size ? 0 : size - from;
+        return fail(std::to_string(bytes) + " bytes are needed and " + std::to_string(left) + " are left");
+    }
+    [[gnu::cold, gnu::noinline]] bool fail_4_gib() { return fail("the message is larger than 4 GiB"); }
+
     static std::size_t aligned(std::size_t offset, std::size_t align) noexcept {
         return (offset + align - 1) / align * align;
     }
@@ -70,8 +86,11 @@ protected:
     std::size_t offset_ = 0;
 
 private:
-    std::size_t error_offset_ = 0;
-    std::string path_, sentence_;
+    struct failure {
+        std::size_t offset;
+        std::string path, sentence;
+    };
+    std::unique_ptr<failure> error_;
 };
 
 // Lengths are multiplied by the sizes of elements, and a 32-bit product could overflow.
@@ -92,11 +111,8 @@ public:
     // Skips padding and `bytes` bytes at the next multiple of `align`. Stores their offset in `start`.
     bool take(std::size_t bytes, std::size_t align, std::uint32_t &start) {
         const std::size_t from = aligned(offset_, align);
-        if (from > size_ || bytes > size_ - from) {
-            const std::size_t left = from > size_ ? 0 : size_ - from;
-            return fail(std::to_string(bytes) + " bytes are needed and " + std::to_string(left) + " are left");
-        }
-        if (from + bytes > std::numeric_limits<std::uint32_t>::max()) return fail("the message is longer than 4 GiB");
+        if (from > size_ || bytes > size_ - from) return fail_room(bytes, from, size_);
+        if (from + bytes > std::numeric_limits<std::uint32_t>::max()) return fail_4_gib();
         start = static_cast<std::uint32_t>(from);
         offset_ = from + bytes;
         return true;
@@ -128,13 +144,10 @@ public:
     // Fills the padding up to the next multiple of `align` with zeros. Skips `bytes` bytes without writing them.
     bool reserve(std::size_t bytes, std::size_t align, std::uint32_t &start) {
         const std::size_t from = aligned(offset_, align);
-        if (bytes > UINT32_MAX - from || from > UINT32_MAX) return fail("the message is larger than 4 GiB");
+        if (bytes > UINT32_MAX - from || from > UINT32_MAX) return fail_4_gib();
         if (memory_) {
-            if (from > size_ || bytes > size_ - from) {
-                const std::size_t left = from > size_ ? 0 : size_ - from;
-                return fail(std::to_string(bytes) + " bytes are needed and " + std::to_string(left) + " are left");
-            }
-            std::memset(memory_ + offset_, 0, from - offset_);
+            if (from > size_ || bytes > size_ - from) return fail_room(bytes, from, size_);
+            for (std::size_t at = offset_; at < from; at++) memory_[at] = 0;  // at most 7 bytes
         }
         start = static_cast<std::uint32_t>(from);
         offset_ = from + bytes;
@@ -152,7 +165,7 @@ public:
     // Writes the length `count` + `more`; for example, a text has one more byte than its characters.
     bool length(std::size_t count, std::uint32_t bound, std::uint32_t more = 0) {
         if (!check_bound(offset_, count, bound)) return false;
-        if (count > UINT32_MAX - more) return fail("the message is larger than 4 GiB");
+        if (count > UINT32_MAX - more) return fail_4_gib();
         return put(static_cast<std::uint32_t>(count + more));
     }
 

@@ -1,0 +1,122 @@
+// Tests of parameters: the command line, types, refusals, and another node that reads and sets them by services.
+#include "check.hpp"
+
+#include <gantry.hpp>
+#include <gantry_msgs/rcl_interfaces/srv/get_parameters.hpp>
+#include <gantry_msgs/rcl_interfaces/srv/set_parameters.hpp>
+#include <gantry_msgs/std_msgs/msg/string.hpp>
+
+using gantry_msgs::rcl_interfaces::srv::GetParameters;
+using gantry_msgs::rcl_interfaces::srv::SetParameters;
+using gantry_msgs::std_msgs::msg::String;
+
+static gantry::Node node_with_arguments() {
+    gantry::NodeOptions options;
+    options.arguments = {"--ros-args", "-p", "rate:=50.0", "-p", "frame:=map", "-p", "extra:=[1, 2]"};
+    return ok(gantry::Node::create("declaring", options));
+}
+
+static void declared_values(const gantry::Node &node) {
+    gantry::ParameterDescriptor descriptor;
+    descriptor.floating_point_range = gantry::FloatingPointRange{0, 60, 0};
+    const double rate = ok(node.declare_parameter("rate", 30.0, descriptor));
+    const std::string frame = ok(node.declare_parameter("frame", "base"));
+    const std::int64_t gear = ok(node.declare_parameter("drive.gear", 1));
+    const std::vector<bool> lamps = ok(node.declare_parameter("drive.lamps", std::vector<bool>{true, false}));
+    const auto names = ok(node.declare_parameter("names", std::vector<std::string>{"left", "right"}));
+    CHECK(rate == 50.0 && frame == "map" && gear == 1 && lamps.size() == 2 && lamps[0] && !lamps[1]);
+    CHECK(names == (std::vector<std::string>{"left", "right"}) && node.has_parameter("names"));
+    CHECK(!node.has_parameter("extra"));
+
+    CHECK(!node.set_parameter({"rate", 25}));  // an integer
+    ok(node.set_parameter({"rate", 25.0}));
+    CHECK(ok(node.get_parameter<double>("rate")) == 25.0);
+    const auto refused = node.set_parameters_atomically({{"drive.gear", 2}, {"rate", 61.0}});
+    CHECK(!refused && refused.error().status == GANTRY_INVALID_ARGUMENT);
+    CHECK(refused.error().message.find("out of range") != std::string::npos);
+    CHECK(ok(node.get_parameter<std::int64_t>("drive.gear")) == 1);
+    CHECK(!node.get_parameter<bool>("rate") && !node.get_parameter<double>("missing"));
+    const auto below = ok(node.get_parameters_by_prefix("drive"));
+    CHECK(below.size() == 2 && std::get<std::int64_t>(below.at("gear")) == 1);
+}
+
+static void dynamic_types() {
+    gantry::NodeOptions options;
+    options.arguments = {"--ros-args", "-p", "extra:=[1, 2]"};
+    options.automatically_declare_parameters_from_overrides = options.allow_undeclared_parameters = true;
+    auto node = ok(gantry::Node::create("dynamic", options));
+    CHECK(ok(node.get_parameter<std::vector<std::int64_t>>("extra")) == (std::vector<std::int64_t>{1, 2}));
+    ok(node.set_parameter({"extra", "text"}));
+    ok(node.set_parameter({"new", true}));
+    CHECK(std::get<std::string>(ok(node.get_parameter("extra"))) == "text" && ok(node.get_parameter<bool>("new")));
+    ok(node.undeclare_parameter("extra"));
+    CHECK(!node.has_parameter("extra"));
+}
+
+static void callbacks(const gantry::Node &node) {
+    auto seen = std::make_shared<std::vector<std::string>>();
+    auto refusing = ok(node.add_on_set_parameters_callback([seen](const std::vector<gantry::Parameter> &changes) {
+        for (const auto &change : changes) seen->push_back(change.name);
+        const auto *gear = changes[0].get_if<std::int64_t>();
+        return gear && *gear < 0 ? gantry::SetParametersResult{false, "not while driving"} : gantry::SetParametersResult{};
+    }));
+    const auto refused = node.set_parameter({"drive.gear", -1});
+    CHECK(!refused && refused.error().message.find("not while driving") != std::string::npos);
+    ok(node.set_parameter({"drive.gear", 3}));
+    CHECK(seen->size() == 2 && seen.use_count() == 2);
+    refusing.reset();
+    CHECK(seen.use_count() == 1);
+    ok(node.set_parameter({"drive.gear", -1}));
+}
+
+// No thread of this program spins `declaring`.
+static void services() {
+    auto node = ok(gantry::Node::create("asking"));
+    auto get = ok(node.create_client<GetParameters>("declaring/get_parameters"));
+    auto set = ok(node.create_client<SetParameters>("declaring/set_parameters"));
+    CHECK(ok(get.wait_for_service(PATIENCE)) && ok(set.wait_for_service(PATIENCE)));
+    GetParameters::Request::Shape names;
+    names.names = {"frame", "drive.gear"};
+    const auto values = ok(get.call(ok(get.loan_request(names)), PATIENCE));
+    auto value = values->values().begin();
+    CHECK((*value).string_value() == "map" && (*++value).integer_value() == -1);
+
+    SetParameters::Request::Shape change;
+    change.parameters.resize(1);
+    change.parameters[0].name = "rate";
+    auto request = ok(set.loan_request(change));
+    for (auto parameter : request->parameters()) {
+        parameter.value().set_type(GANTRY_PARAMETER_DOUBLE);
+        parameter.value().set_double_value(12.5);
+    }
+    const auto answer = ok(set.call(std::move(request), PATIENCE));
+    CHECK((*answer->results().begin()).successful());
+}
+
+static void endpoints_and_names() {
+    gantry::NodeOptions options;
+    options.arguments = {"--ros-args", "-r", "chatter:=/talk"};
+    options.name_space = "/left";
+    auto node = ok(gantry::Node::create("looking", options));
+    CHECK(ok(node.resolve_topic_name("chatter")) == "/talk" && ok(node.resolve_topic_name("scan")) == "/left/scan");
+    while (ok(node.wait_for_graph_change(std::chrono::nanoseconds(0)))) continue;
+    auto publisher = ok(node.create_publisher<String>("chatter", gantry::QoS(3).best_effort()));
+    CHECK(ok(node.wait_for_graph_change(PATIENCE)));
+    const auto publishers = ok(node.get_publishers_info_by_topic("chatter"));
+    CHECK(publishers.size() == 1 && ok(node.get_subscriptions_info_by_topic("chatter")).empty());
+    CHECK(publishers[0].node_name == "/left/looking" && publishers[0].topic_name == "/talk");
+    CHECK(publishers[0].qos_profile.depth == 3 && publishers[0].topic_type == "std_msgs/msg/String");
+    const gantry_gid gid = publisher.generic().get_gid();
+    CHECK(std::memcmp(&publishers[0].endpoint_gid, &gid, sizeof gid) == 0);
+}
+
+int main() {
+    auto node = node_with_arguments();
+    declared_values(node);
+    callbacks(node);
+    services();
+    CHECK(ok(node.get_parameter<double>("rate")) == 12.5);
+    dynamic_types();
+    endpoints_and_names();
+    return 0;
+}
