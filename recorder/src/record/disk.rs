@@ -103,7 +103,13 @@ impl Disk {
     /// Whether all queued chunks are written.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.state.queued_chunks.load(SeqCst) == 0
+        self.queued_chunks() == 0
+    }
+
+    /// The number of queued chunks.
+    #[must_use]
+    pub fn queued_chunks(&self) -> u64 {
+        self.state.queued_chunks.load(SeqCst)
     }
 
     /// The total size of the queued chunks, in bytes.
@@ -187,7 +193,7 @@ impl Writer {
         };
         let packed = packed.context(|| "a chunk cannot be compressed".to_owned());
         let route = self.route();
-        let written = packed.and_then(|mut packed| self.bag.write(&mut packed, route));
+        let written = packed.and_then(|packed| self.bag.write(&packed, route));
         match written {
             Ok(written) => {
                 if self.failure.take().is_some() {

@@ -1,8 +1,7 @@
 //! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! A large sample stays pinned in its publisher's memory until its chunk is copied or written; other samples are copied
-//! at once. A publisher has at most two pinned samples, and while the disk is busy, pinned samples are copied after
-//! `PIN_TIME`. If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers'
+//! A large sample stays pinned in its publisher's memory until its chunk is written; other samples are copied at once. A
+//! publisher has at most two pinned samples, and pinned samples that wait for the disk are copied after `PIN_TIME`. If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers'
 //! histories. There the oldest samples are overwritten, which is counted.
 //!
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
@@ -30,10 +29,11 @@ use std::{
 
 /// The smallest sample that stays pinned until its chunk is written, in bytes.
 const MIN_PINNED_BYTES: usize = 32 << 10;
-/// The longest time for which samples stay pinned while the disk is busy.
+/// The longest time for which pinned samples wait for a busy disk.
 const PIN_TIME: Duration = Duration::from_millis(20);
-/// The number of bytes at which a chunk is written.
-const CHUNK_BYTES: u64 = 4 << 20;
+/// The number of bytes at which a chunk is written, even if the disk is busy. It is large, because the pinned samples of
+/// a chunk that waits for the disk are copied.
+const CHUNK_BYTES: u64 = 16 << 20;
 /// The initial capacity of a chunk's buffer.
 const BUFFER_BYTES: usize = 256 << 10;
 /// The age at which a chunk is written: the first value if the disk is idle, the second value in any case.
@@ -49,7 +49,7 @@ const MAX_LEFT: usize = 10_000;
 const BATCH: usize = 64;
 /// The time between two rounds of takes while samples arrive. If the recorder waited for samples instead, each publish
 /// would have to wake it by a system call. During the pause, publishers keep up to 1024 samples or 64 MiB, by default.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(10);
 /// The time without samples after which the recorder stops its periodic takes and waits for samples, so that it costs
 /// no CPU time.
 const QUIET_TIME: Duration = Duration::from_secs(1);
@@ -202,7 +202,7 @@ impl Recorder {
             publish_time: info.source_wall_time_ns,
         };
         let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
-        let may_pin = self.may_pin && is_large && self.publishers.pin(info.publisher_gid, self.disk.is_idle());
+        let may_pin = self.may_pin && is_large && self.publishers.pin(info.publisher_gid, self.disk.queued_chunks());
         match may_pin {
             true => self.chunk.push(&source.channel, header, Body::Pinned(sample)),
             false => self.chunk.push(&source.channel, header, Body::Copied(&ENCAPSULATION, sample.bytes())),

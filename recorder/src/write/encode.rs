@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 /// The length of the opcode and the length field of a record.
 pub const RECORD_START_BYTES: usize = 9;
+/// The opcode of padding. MCAP reserves the opcodes from 0x80 on for applications, and readers skip records whose
+/// opcode they do not know.
+const PADDING: u8 = 0x80;
 /// The length of a message record without its data.
 pub const HEADER_BYTES: usize = RECORD_START_BYTES + 2 + 4 + 8 + 8;
 
@@ -22,6 +25,19 @@ pub fn record(out: &mut Vec<u8>, opcode: u8, write: impl FnOnce(&mut Vec<u8>)) {
     write(out);
     let length = (out.len() - length_at - 8) as u64;
     out[length_at..length_at + 8].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Appends a record without meaning, if one is needed so that `offset` plus its length has the remainder `remainder`
+/// when divided by `alignment`, a power of two.
+pub fn padding(out: &mut Vec<u8>, offset: u64, remainder: u64, alignment: u64) {
+    let needed = remainder.wrapping_sub(offset) % alignment;
+    let start_bytes = RECORD_START_BYTES as u64;
+    let bytes = match needed {
+        0 => return,
+        _ if needed < start_bytes => needed + start_bytes.next_multiple_of(alignment),
+        _ => needed,
+    };
+    record(out, PADDING, |out| out.resize(out.len() + (bytes - start_bytes) as usize, 0));
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
