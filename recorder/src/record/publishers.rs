@@ -50,7 +50,7 @@ impl Publishers {
     }
 
     /// Counts a new pin in the current chunk. Returns `false` if the publisher already has `PINS` pins. The pins of a
-    /// chunk end when it is written; `queued` is the number of chunks that are not written yet, without the current one.
+    /// chunk end when it is written. `queued` is the number of earlier chunks that are not written yet.
     pub fn pin(&mut self, publisher: Gid, queued: u64) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         let written = self.chunk.saturating_sub(queued);

@@ -1,8 +1,9 @@
 //! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! A large sample stays pinned in its publisher's memory until its chunk is written; other samples are copied at once. A
-//! publisher has at most two pinned samples, and pinned samples that wait for the disk are copied after `PIN_TIME`. If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers'
-//! histories. There the oldest samples are overwritten, which is counted.
+//! A large sample stays pinned in its publisher's memory until its chunk is written; other samples are copied at once.
+//! A publisher has at most two pinned samples, and pinned samples that wait for the disk are copied after `PIN_TIME`.
+//! If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers' histories. There the
+//! oldest samples are overwritten, which is counted.
 //!
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
 
@@ -31,8 +32,8 @@ use std::{
 const MIN_PINNED_BYTES: usize = 32 << 10;
 /// The longest time for which pinned samples wait for a busy disk.
 const PIN_TIME: Duration = Duration::from_millis(20);
-/// The number of bytes at which a chunk is written, even if the disk is busy. It is large, because the pinned samples of
-/// a chunk that waits for the disk are copied.
+/// The number of bytes at which a chunk is written, even if the disk is busy. It is large, because the pinned samples
+/// of a chunk that waits for the disk are copied.
 const CHUNK_BYTES: u64 = 16 << 20;
 /// The initial capacity of a chunk's buffer.
 const BUFFER_BYTES: usize = 256 << 10;

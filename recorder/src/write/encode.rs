@@ -206,3 +206,24 @@ pub fn footer(out: &mut Vec<u8>, footer: Footer) {
         out.extend(footer.summary_crc.to_le_bytes());
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_a_record_that_ends_at_the_remainder() {
+        for offset in 0..600u64 {
+            for remainder in [0, 3, 255, 256 * 7 + 64] {
+                let mut out = Vec::new();
+                padding(&mut out, offset, remainder, 256);
+                assert_eq!((offset + out.len() as u64) % 256, remainder % 256);
+                if let Some((start, content)) = out.split_at_checked(RECORD_START_BYTES) {
+                    assert_eq!((start[0], &start[1..]), (PADDING, &(content.len() as u64).to_le_bytes()[..]));
+                } else {
+                    assert!(out.is_empty());
+                }
+            }
+        }
+    }
+}
