@@ -122,6 +122,9 @@ impl Arguments {
         spawn("bag-discovery", move || discovery.run(&of_thread, || bell.ring()))?;
         let may_pin = self.compression == Compression::None;
         let mut recorder = Recorder::new(collector, mailbox, disk, may_pin, self.max_cache_size);
+        if let Some(bytes) = self.max_bag_size {
+            recorder = recorder.for_files_of(bytes);
+        }
         if let Some(triggers) = triggers {
             let [before, after] = [self.before, self.after].map(Duration::from_secs_f64);
             recorder = recorder.for_snapshots(Ring::new(before, after, self.max_cache_size), triggers);

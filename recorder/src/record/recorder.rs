@@ -32,9 +32,9 @@ use std::{
 const MIN_PINNED_BYTES: usize = 32 << 10;
 /// The longest time for which pinned samples wait for a busy disk.
 const PIN_TIME: Duration = Duration::from_millis(20);
-/// The number of bytes at which a chunk is written, even if the disk is busy. It is large, because the pinned samples
-/// of a chunk that waits for the disk are copied.
-const CHUNK_BYTES: u64 = 16 << 20;
+/// The number of bytes at which a chunk is written, even if the disk is busy: without and with pinned samples. The
+/// second number is larger, because the pinned samples of a chunk that waits for the disk are copied.
+const CHUNK_BYTES: (u64, u64) = (4 << 20, 16 << 20);
 /// The initial capacity of a chunk's buffer.
 const BUFFER_BYTES: usize = 256 << 10;
 /// The age at which a chunk is written: the first value if the disk is idle, the second value in any case.
@@ -66,6 +66,8 @@ pub struct Recorder {
     disk: Disk,
     may_pin: bool,
     max_cache_bytes: u64,
+    /// The limits of a chunk without and with pinned samples, in bytes.
+    chunk_bytes: (u64, u64),
     snapshot: Option<(Ring, Triggers)>,
     /// The time of the last round in which a source had samples.
     active: Instant,
@@ -90,11 +92,18 @@ impl Recorder {
             disk,
             may_pin,
             max_cache_bytes,
+            chunk_bytes: CHUNK_BYTES,
             snapshot: None,
             active: Instant::now(),
             may_pause: true,
             clock: Clock::new(),
         }
+    }
+
+    /// Limits the chunks to the size of a file.
+    #[must_use]
+    pub fn for_files_of(self, bytes: u64) -> Recorder {
+        Recorder { chunk_bytes: (CHUNK_BYTES.0.min(bytes), CHUNK_BYTES.1.min(bytes)), ..self }
     }
 
     /// Changes the recorder to snapshots: it keeps the last seconds in memory until a trigger arrives. The cache limit
@@ -180,7 +189,7 @@ impl Recorder {
             }
             let Some(sample) = self.sources.take(number) else { return };
             self.add(number, sample);
-            if self.chunk.bytes() >= CHUNK_BYTES {
+            if self.chunk.bytes() >= self.chunk_bytes.0 {
                 self.flush();
             }
         }
@@ -221,7 +230,8 @@ impl Recorder {
             return;
         }
         let (age, is_idle, has_pins) = (self.opened.elapsed(), self.disk.is_idle(), self.chunk.pins() > 0);
-        let is_due = self.chunk.bytes() >= CHUNK_BYTES || age >= CHUNK_TIME.1;
+        let most = if has_pins { self.chunk_bytes.1 } else { self.chunk_bytes.0 };
+        let is_due = self.chunk.bytes() >= most || age >= CHUNK_TIME.1;
         if is_due || is_idle && (has_pins || age >= CHUNK_TIME.0) {
             self.send();
         } else if has_pins && age >= PIN_TIME {
