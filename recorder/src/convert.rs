@@ -138,8 +138,8 @@ impl Arguments {
     }
 
     fn write(&self, bag: &mut BagWriter, chunk: Chunk) -> Result<()> {
-        let mut packed = self.compression.pack(chunk).context(|| "a chunk cannot be compressed".to_owned())?;
-        let written = bag.write(&mut packed, Route::PageCache)?;
+        let packed = self.compression.pack(chunk).context(|| "a chunk cannot be compressed".to_owned())?;
+        let written = bag.write(&packed, Route::PageCache)?;
         written.finished.map_or(Ok(()), |file| file.sync_data()).context(|| "a file cannot be stored".to_owned())
     }
 }

@@ -207,6 +207,6 @@ fn has_column(file: &Connection, table: &str, column: &str) -> Result<bool> {
 }
 
 fn write(bag: &mut BagWriter, chunk: Chunk) -> Result<()> {
-    let mut packed = Compression::None.pack(chunk).context(|| "a chunk cannot be made".to_owned())?;
-    bag.write(&mut packed, Route::PageCache).map(drop)
+    let packed = Compression::None.pack(chunk).context(|| "a chunk cannot be made".to_owned())?;
+    bag.write(&packed, Route::PageCache).map(drop)
 }

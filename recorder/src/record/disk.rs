@@ -3,18 +3,18 @@
 //! Chunks are written in the order of the calls of `send`, regardless of the thread that compressed them. The writing
 //! of a chunk is tried once: while the disk is full, chunks are dropped and their messages are counted.
 
-use crate::{
-    topics::lock,
-    write::{BagWriter, Chunk, Compression, FolderMetadata, Packed, Route},
+use super::{
+    packers::Packers,
+    storing::{self, Stored},
 };
+use crate::write::{BagWriter, Chunk, Compression, Packed, Route};
 use gantry::Bell;
 use gantry_command::{Context, Result, say, spawn};
-use rustix::fs::{Advice, fadvise};
 use std::{
     fs::File,
     io,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
         mpsc::{self, TrySendError},
     },
@@ -60,10 +60,10 @@ impl Disk {
         let state = Arc::new(State::default());
         let packers = match compression {
             Compression::None => None,
-            _ => Some(start_packers(compression, threads)?),
+            _ => Some(Packers::start(compression, threads)?),
         };
         let (work, queue) = mpsc::channel();
-        let (of_writer, (storing, storing_thread)) = (state.clone(), start_storing()?);
+        let (of_writer, (storing, storing_thread)) = (state.clone(), storing::start()?);
         let unstored = Vec::new();
         let writer = Writer { bag, state: of_writer, storing, storing_thread, unstored, bell, failure: None };
         let writer = spawn("bag-writer", move || writer.run(&queue))?;
@@ -78,10 +78,8 @@ impl Disk {
         let work = match &self.packers {
             None => Work::Chunk(chunk),
             Some(packers) => {
-                let (sender, packed) = mpsc::channel();
                 let counts = chunk.channels().map(|of| (of.channel.id, of.entries.len() as u64)).collect();
-                let _ = packers.send((chunk, sender)); // succeeds: the threads live as long as this sender
-                Work::Packing(bytes, counts, packed)
+                Work::Packing(bytes, counts, packers.pack(chunk))
             }
         };
         self.do_work(work);
@@ -103,7 +101,13 @@ impl Disk {
     /// Whether all queued chunks are written.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.state.queued_chunks.load(SeqCst) == 0
+        self.queued_chunks() == 0
+    }
+
+    /// The number of queued chunks.
+    #[must_use]
+    pub fn queued_chunks(&self) -> u64 {
+        self.state.queued_chunks.load(SeqCst)
     }
 
     /// The total size of the queued chunks, in bytes.
@@ -187,7 +191,7 @@ impl Writer {
         };
         let packed = packed.context(|| "a chunk cannot be compressed".to_owned());
         let route = self.route();
-        let written = packed.and_then(|mut packed| self.bag.write(&mut packed, route));
+        let written = packed.and_then(|packed| self.bag.write(&packed, route));
         match written {
             Ok(written) => {
                 if self.failure.take().is_some() {
@@ -256,56 +260,4 @@ impl Writer {
             }
         }
     }
-}
-
-/// A job of the storing thread, which waits until the data is on the disk.
-enum Stored {
-    File(File),
-    Metadata(FolderMetadata),
-}
-
-fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
-    let (sender, stored) = mpsc::sync_channel::<Stored>(2);
-    let thread = spawn("bag-storing", move || {
-        let mut failure = None; // so that a full disk is reported only once
-        for stored in stored {
-            let result = match stored {
-                Stored::File(file) => store(&file).context(|| "the disk does not store a file".to_owned()),
-                Stored::Metadata(metadata) => metadata.write(),
-            };
-            let sentence = result.err().map(|error| error.to_string());
-            if let Some(sentence) = sentence.as_ref().filter(|_| sentence != failure) {
-                say(sentence);
-            }
-            failure = sentence.or(failure);
-        }
-    })?;
-    Ok((sender, thread))
-}
-
-/// Syncs the data of a file to the disk, and frees its pages in the page cache. Otherwise a long recording through the
-/// page cache would displace the pages of other programs. Direct writes need the sync, too, for the disk's own cache
-/// and for the length of the file.
-fn store(file: &File) -> io::Result<()> {
-    file.sync_data()?;
-    let _ = fadvise(file, 0, None, Advice::DontNeed); // an error of this hint has no effect
-    Ok(())
-}
-
-type Packers = mpsc::Sender<(Chunk, mpsc::Sender<io::Result<Packed>>)>;
-
-fn start_packers(compression: Compression, threads: usize) -> Result<Packers> {
-    let (sender, chunks) = mpsc::channel::<(Chunk, mpsc::Sender<io::Result<Packed>>)>();
-    let chunks = Arc::new(Mutex::new(chunks));
-    for number in 0..threads.max(1) {
-        let chunks = chunks.clone();
-        spawn(&format!("bag-pack-{number}"), move || {
-            loop {
-                let next = lock(&chunks).recv();
-                let Ok((chunk, packed)) = next else { return };
-                let _ = packed.send(compression.pack(chunk)); // an error means that the recorder ends
-            }
-        })?;
-    }
-    Ok(sender)
 }

@@ -4,11 +4,13 @@ mod clock;
 mod discovery;
 mod disk;
 mod numbers;
+mod packers;
 mod progress;
 mod publishers;
 mod recorder;
 mod snapshot;
 mod sources;
+mod storing;
 
 use crate::{
     progress::Progress,
@@ -93,6 +95,9 @@ impl Arguments {
     /// # Errors
     /// The domain cannot be joined, or the bag cannot be created or completed.
     pub fn run(self, domain_id: Option<u32>, output: Output) -> Result<()> {
+        if self.compression == Compression::None && self.compression_threads.is_some() {
+            return Err(Failure::new("--compression-threads needs --compression lz4 or zstd"));
+        }
         // With a handler for SIGXFSZ, a write beyond the file size limit fails. Without it, the signal would kill the
         // process.
         let is_too_large = Arc::new(AtomicBool::new(false));
@@ -117,6 +122,9 @@ impl Arguments {
         spawn("bag-discovery", move || discovery.run(&of_thread, || bell.ring()))?;
         let may_pin = self.compression == Compression::None;
         let mut recorder = Recorder::new(collector, mailbox, disk, may_pin, self.max_cache_size);
+        if let Some(bytes) = self.max_bag_size {
+            recorder = recorder.for_files_of(bytes);
+        }
         if let Some(triggers) = triggers {
             let [before, after] = [self.before, self.after].map(Duration::from_secs_f64);
             recorder = recorder.for_snapshots(Ring::new(before, after, self.max_cache_size), triggers);

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 
 /// The largest number of pinned samples of a publisher, in the chunk that is being built and in earlier chunks
 /// together.
-const PINS: u32 = 2;
+const PINS: usize = 2;
 
 /// All publishers, by GID.
 #[derive(Debug, Default)]
 pub struct Publishers {
     publishers: HashMap<Gid, Publisher>,
-    /// The number of the current chunk, which is being built.
+    /// The number of chunks before the current one, which is being built. The first chunk has the number 1.
     chunk: u64,
 }
 
@@ -22,12 +22,8 @@ struct Publisher {
     numbers: Numbers,
     /// The sources that have delivered samples of this publisher.
     sources: Vec<usize>,
-    /// The number of the chunk that has this publisher's newest pin.
-    chunk: u64,
-    /// `pins` is the number of pins in the chunk `chunk`. `pins_before` is the number of pins in earlier chunks that
-    /// are not written yet.
-    pins: u32,
-    pins_before: u32,
+    /// For each pin, the number of the chunk that has it, or had it.
+    pins: [u64; PINS],
 }
 
 impl Publishers {
@@ -53,25 +49,14 @@ impl Publishers {
         self.publishers.values().filter(is_theirs).map(|publisher| publisher.numbers.missing()).sum()
     }
 
-    /// Counts a new pin in the current chunk. Returns `false` if the publisher already has `PINS` pins. `is_idle` means
-    /// that all earlier chunks are written.
-    pub fn pin(&mut self, publisher: Gid, is_idle: bool) -> bool {
+    /// Counts a new pin in the current chunk. Returns `false` if the publisher already has `PINS` pins. The pins of a
+    /// chunk end when it is written. `queued` is the number of earlier chunks that are not written yet.
+    pub fn pin(&mut self, publisher: Gid, queued: u64) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
-        if is_idle {
-            // All earlier chunks are written, so their pins are released.
-            publisher.pins_before = 0;
-            if publisher.chunk != self.chunk {
-                publisher.pins = 0;
-            }
-        }
-        if publisher.chunk != self.chunk {
-            // The pins of all chunks that wait for the disk are added up.
-            publisher.pins_before += publisher.pins;
-            (publisher.chunk, publisher.pins) = (self.chunk, 0);
-        }
-        let may_pin = publisher.pins + publisher.pins_before < PINS;
-        publisher.pins += u32::from(may_pin);
-        may_pin
+        let written = self.chunk.saturating_sub(queued);
+        let current = self.chunk + 1;
+        let free = publisher.pins.iter_mut().find(|chunk| **chunk <= written);
+        free.map(|chunk| *chunk = current).is_some()
     }
 
     /// Begins the next chunk, because the current one was passed to the disk.
@@ -96,15 +81,16 @@ mod tests {
     #[test]
     fn pins_of_the_chunk_that_is_written_count_until_it_is() {
         let (mut publishers, one, other) = (Publishers::default(), Gid([1; 16]), Gid([2; 16]));
-        assert!(publishers.pin(one, true) && publishers.pin(one, false) && !publishers.pin(one, true));
-        assert!(publishers.pin(other, true));
+        assert!(publishers.pin(one, 0) && publishers.pin(one, 0) && !publishers.pin(one, 0));
+        assert!(publishers.pin(other, 0));
         publishers.begin_chunk();
-        assert!(!publishers.pin(one, false) && publishers.pin(other, false) && !publishers.pin(other, false));
-        assert!(publishers.pin(one, true) && publishers.pin(one, true) && !publishers.pin(one, true));
+        assert!(!publishers.pin(one, 1) && publishers.pin(other, 1) && !publishers.pin(other, 1));
+        assert!(publishers.pin(one, 0) && publishers.pin(one, 0) && !publishers.pin(one, 0));
+        assert!(publishers.pin(other, 0) && !publishers.pin(other, 0), "the second pin is in the current chunk");
         // The chunk with the two pins waits for the disk while other chunks follow, so no more pins are allowed.
         publishers.begin_chunk();
-        assert!(!publishers.pin(one, false));
+        assert!(!publishers.pin(one, 1));
         publishers.begin_chunk();
-        assert!(!publishers.pin(one, false) && publishers.pin(one, true));
+        assert!(!publishers.pin(one, 2) && publishers.pin(one, 1));
     }
 }

@@ -1,9 +1,9 @@
 //! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! A large sample stays pinned in its publisher's memory until its chunk is copied or written; other samples are copied
-//! at once. A publisher has at most two pinned samples, and while the disk is busy, pinned samples are copied after
-//! `PIN_TIME`. If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers'
-//! histories. There the oldest samples are overwritten, which is counted.
+//! A large sample stays pinned in its publisher's memory until its chunk is written; other samples are copied at once.
+//! A publisher has at most two pinned samples, and pinned samples that wait for the disk are copied after `PIN_TIME`.
+//! If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers' histories. There the
+//! oldest samples are overwritten, which is counted.
 //!
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
 
@@ -30,10 +30,11 @@ use std::{
 
 /// The smallest sample that stays pinned until its chunk is written, in bytes.
 const MIN_PINNED_BYTES: usize = 32 << 10;
-/// The longest time for which samples stay pinned while the disk is busy.
+/// The longest time for which pinned samples wait for a busy disk.
 const PIN_TIME: Duration = Duration::from_millis(20);
-/// The number of bytes at which a chunk is written.
-const CHUNK_BYTES: u64 = 4 << 20;
+/// The number of bytes at which a chunk is written, even if the disk is busy: without and with pinned samples. The
+/// second number is larger, because the pinned samples of a chunk that waits for the disk are copied.
+const CHUNK_BYTES: (u64, u64) = (4 << 20, 16 << 20);
 /// The initial capacity of a chunk's buffer.
 const BUFFER_BYTES: usize = 256 << 10;
 /// The age at which a chunk is written: the first value if the disk is idle, the second value in any case.
@@ -49,7 +50,7 @@ const MAX_LEFT: usize = 10_000;
 const BATCH: usize = 64;
 /// The time between two rounds of takes while samples arrive. If the recorder waited for samples instead, each publish
 /// would have to wake it by a system call. During the pause, publishers keep up to 1024 samples or 64 MiB, by default.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(10);
 /// The time without samples after which the recorder stops its periodic takes and waits for samples, so that it costs
 /// no CPU time.
 const QUIET_TIME: Duration = Duration::from_secs(1);
@@ -65,6 +66,8 @@ pub struct Recorder {
     disk: Disk,
     may_pin: bool,
     max_cache_bytes: u64,
+    /// The limits of a chunk without and with pinned samples, in bytes.
+    chunk_bytes: (u64, u64),
     snapshot: Option<(Ring, Triggers)>,
     /// The time of the last round in which a source had samples.
     active: Instant,
@@ -89,11 +92,18 @@ impl Recorder {
             disk,
             may_pin,
             max_cache_bytes,
+            chunk_bytes: CHUNK_BYTES,
             snapshot: None,
             active: Instant::now(),
             may_pause: true,
             clock: Clock::new(),
         }
+    }
+
+    /// Limits the chunks to the size of a file.
+    #[must_use]
+    pub fn for_files_of(self, bytes: u64) -> Recorder {
+        Recorder { chunk_bytes: (CHUNK_BYTES.0.min(bytes), CHUNK_BYTES.1.min(bytes)), ..self }
     }
 
     /// Changes the recorder to snapshots: it keeps the last seconds in memory until a trigger arrives. The cache limit
@@ -179,7 +189,7 @@ impl Recorder {
             }
             let Some(sample) = self.sources.take(number) else { return };
             self.add(number, sample);
-            if self.chunk.bytes() >= CHUNK_BYTES {
+            if self.chunk.bytes() >= self.chunk_bytes.0 {
                 self.flush();
             }
         }
@@ -202,7 +212,7 @@ impl Recorder {
             publish_time: info.source_wall_time_ns,
         };
         let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
-        let may_pin = self.may_pin && is_large && self.publishers.pin(info.publisher_gid, self.disk.is_idle());
+        let may_pin = self.may_pin && is_large && self.publishers.pin(info.publisher_gid, self.disk.queued_chunks());
         match may_pin {
             true => self.chunk.push(&source.channel, header, Body::Pinned(sample)),
             false => self.chunk.push(&source.channel, header, Body::Copied(&ENCAPSULATION, sample.bytes())),
@@ -220,7 +230,8 @@ impl Recorder {
             return;
         }
         let (age, is_idle, has_pins) = (self.opened.elapsed(), self.disk.is_idle(), self.chunk.pins() > 0);
-        let is_due = self.chunk.bytes() >= CHUNK_BYTES || age >= CHUNK_TIME.1;
+        let most = if has_pins { self.chunk_bytes.1 } else { self.chunk_bytes.0 };
+        let is_due = self.chunk.bytes() >= most || age >= CHUNK_TIME.1;
         if is_due || is_idle && (has_pins || age >= CHUNK_TIME.0) {
             self.send();
         } else if has_pins && age >= PIN_TIME {

@@ -90,7 +90,7 @@ impl BagWriter {
     ///
     /// # Errors
     /// An error of the operating system. The chunk is not in the bag then, and its messages are counted as unwritten.
-    pub fn write(&mut self, packed: &mut Packed, route: Route) -> Result<Written> {
+    pub fn write(&mut self, packed: &Packed, route: Route) -> Result<Written> {
         let mut written = Written::default();
         let result = self.try_write(packed, route, &mut written);
         for of_channel in packed.chunk().channels() {
@@ -115,7 +115,7 @@ impl BagWriter {
         }
     }
 
-    fn try_write(&mut self, packed: &mut Packed, route: Route, written: &mut Written) -> Result<()> {
+    fn try_write(&mut self, packed: &Packed, route: Route, written: &mut Written) -> Result<()> {
         if self.is_full(packed) {
             written.finished = self.end_file()?;
         }

@@ -1,13 +1,19 @@
 //! A chunk: the records of messages that become one chunk of an MCAP file.
 //!
 //! Records of small messages are copied into one buffer. The data of a large message stays in its publisher's memory or
-//! in a separate buffer; only the start of its record is in the common buffer. So a chunk is a list of parts for
-//! `pwritev`, or for one copy.
+//! in a separate buffer; only the start of its record is in the common buffer. So a chunk is a list of parts.
+//!
+//! Padding before a large message gives its offset the remainder of its address, so that the disk can read its pages in
+//! place (`direct_parts`).
 
 use super::encode::{self, HEADER_BYTES};
 use gantry::GenericSample;
 use mcap::{Channel, records::MessageHeader};
+use rustix::param::page_size;
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+/// The smallest message that gets padding, in bytes. The padding has half a page on average.
+const MIN_PADDED_BYTES: usize = 256 << 10;
 
 /// The data of a message.
 #[derive(Debug)]
@@ -29,6 +35,8 @@ pub struct Chunk {
     bytes: u64,
     messages: u64,
     pins: usize,
+    /// The size of the pinned samples that have padding, in bytes.
+    padded_bytes: u64,
     times: Option<(u64, u64)>,
     channels: BTreeMap<u16, OfChannel>,
 }
@@ -61,6 +69,15 @@ impl Chunk {
     /// Adds a message. The channel id in `header` is replaced by the id of `channel`.
     pub fn push(&mut self, channel: &Arc<Channel<'static>>, mut header: MessageHeader, body: Body<'_>) {
         header.channel_id = channel.id;
+        if let Body::Pinned(sample) = &body
+            && sample.bytes().len() >= MIN_PADDED_BYTES
+        {
+            let data_at = self.bytes + (HEADER_BYTES + gantry::ENCAPSULATION.len()) as u64;
+            let (address, buffered) = (sample.bytes().as_ptr().addr() as u64, self.buffer.len());
+            encode::padding(&mut self.buffer, data_at, address, page_size() as u64);
+            self.bytes += (self.buffer.len() - buffered) as u64;
+            self.padded_bytes += sample.bytes().len() as u64;
+        }
         let of_channel = self.channels.entry(channel.id);
         let of_channel =
             of_channel.or_insert_with(|| OfChannel { channel: channel.clone(), entries: Vec::new(), bytes: 0 });
@@ -99,12 +116,7 @@ impl Chunk {
                 *part = Part::Owned(copy);
             }
         }
-        self.pins = 0;
-    }
-
-    /// Frees the records and releases the pins. The counts, the times and the channels remain.
-    pub fn release(&mut self) {
-        (self.buffer, self.parts, self.flushed, self.pins) = (Vec::new(), Vec::new(), 0, 0);
+        (self.pins, self.padded_bytes) = (0, 0);
     }
 
     /// The number of samples in the chunk that are pinned.
@@ -117,6 +129,13 @@ impl Chunk {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The size of the data that can be written from its publishers' memory, if the records begin at a multiple of the
+    /// page size, in bytes.
+    #[must_use]
+    pub fn padded_bytes(&self) -> u64 {
+        self.padded_bytes
     }
 
     /// The number of messages.

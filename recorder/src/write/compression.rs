@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// The compression of the chunks in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Compression {
-    /// No compression. Large messages stay in their publishers' memory until they are copied or written.
+    /// No compression. Large messages stay in their publishers' memory until they are written.
     #[default]
     None,
     /// LZ4, which is fast.
@@ -91,10 +91,9 @@ impl Packed {
         self.start.record_bytes()
     }
 
-    /// Frees the records and releases the pins of samples, because the records are copied. The counts remain.
-    pub(super) fn release(&mut self) {
-        self.compressed = None;
-        self.chunk.release();
+    /// The size of the data that can be written from its publishers' memory, in bytes.
+    pub(super) fn padded_bytes(&self) -> u64 {
+        if self.compressed.is_some() { 0 } else { self.chunk.padded_bytes() }
     }
 
     pub(super) fn start(&self) -> &ChunkStart {

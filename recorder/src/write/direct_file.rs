@@ -3,23 +3,20 @@
 
 use rustix::{
     fs::{AtFlags, OFlags, StatxFlags, statx},
-    io::Errno,
+    io::{Errno, pwritev, retry_on_intr},
     param::page_size,
 };
 use std::{
     fs::{File, OpenOptions},
-    io,
-    os::{
-        fd::AsRawFd,
-        unix::fs::{FileExt, OpenOptionsExt},
-    },
+    io::{self, IoSlice},
+    os::{fd::AsRawFd, unix::fs::OpenOptionsExt},
 };
 
 /// A file whose writes begin and end at multiples of `alignment`, in memory and in the file.
 #[derive(Debug)]
 pub struct DirectFile {
     pub(super) file: File,
-    pub(super) alignment: usize,
+    pub(super) alignment: u64,
 }
 
 impl DirectFile {
@@ -36,29 +33,30 @@ impl DirectFile {
         // write that page to the disk first.
         let alignment = page_size().max(about.stx_dio_offset_align as usize).max(about.stx_dio_mem_align as usize);
         if !alignment.is_power_of_two() {
-            return None; // the buffer could not be aligned
+            return None; // the memory could not be aligned
         }
         let mut options = OpenOptions::new();
         options.write(true).custom_flags(OFlags::DIRECT.bits().cast_signed());
         // The path may name another file by now, so the file is opened through its descriptor.
         let file = options.open(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
-        Some(DirectFile { file, alignment })
+        Some(DirectFile { file, alignment: alignment as u64 })
     }
 
-    /// Writes the bytes at the offset. Returns the number of written bytes, which is smaller if the file system refuses
-    /// direct writes, or at a limit of the file's size.
+    /// Writes the parts at the offset, and advances `parts` by the number of written bytes, which it returns. Parts are
+    /// left if the file system refuses direct writes, or at a limit of the file's size.
     ///
     /// # Errors
     /// Another error of the operating system.
-    pub fn write(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        let mut written = 0;
-        while written < bytes.len() && written.is_multiple_of(self.alignment) {
-            match self.file.write_at(&bytes[written..], offset + written as u64) {
-                Ok(0) => break,
-                Ok(count) => written += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => break,
-                Err(error) => return Err(error),
+    pub fn write(&self, parts: &mut &mut [IoSlice<'_>], offset: u64) -> io::Result<u64> {
+        let mut written: u64 = 0;
+        while !parts.is_empty() && written.is_multiple_of(self.alignment) {
+            match retry_on_intr(|| pwritev(&self.file, parts, offset + written)) {
+                Ok(0) | Err(Errno::INVAL) => break,
+                Ok(count) => {
+                    written += count as u64;
+                    IoSlice::advance_slices(parts, count);
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(written)

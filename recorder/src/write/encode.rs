@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 /// The length of the opcode and the length field of a record.
 pub const RECORD_START_BYTES: usize = 9;
+/// The opcode of padding. MCAP reserves the opcodes from 0x80 on for applications, and readers skip records whose
+/// opcode they do not know.
+const PADDING: u8 = 0x80;
 /// The length of a message record without its data.
 pub const HEADER_BYTES: usize = RECORD_START_BYTES + 2 + 4 + 8 + 8;
 
@@ -22,6 +25,19 @@ pub fn record(out: &mut Vec<u8>, opcode: u8, write: impl FnOnce(&mut Vec<u8>)) {
     write(out);
     let length = (out.len() - length_at - 8) as u64;
     out[length_at..length_at + 8].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Appends a record without meaning, if one is needed so that `offset` plus its length has the remainder `remainder`
+/// when divided by `alignment`, a power of two.
+pub fn padding(out: &mut Vec<u8>, offset: u64, remainder: u64, alignment: u64) {
+    let needed = remainder.wrapping_sub(offset) % alignment;
+    let start_bytes = RECORD_START_BYTES as u64;
+    let bytes = match needed {
+        0 => return,
+        _ if needed < start_bytes => needed + start_bytes.next_multiple_of(alignment),
+        _ => needed,
+    };
+    record(out, PADDING, |out| out.resize(out.len() + (bytes - start_bytes) as usize, 0));
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
@@ -189,4 +205,25 @@ pub fn footer(out: &mut Vec<u8>, footer: Footer) {
         numbers(out, [footer.summary_start, footer.summary_offset_start]);
         out.extend(footer.summary_crc.to_le_bytes());
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_a_record_that_ends_at_the_remainder() {
+        for offset in 0..600u64 {
+            for remainder in [0, 3, 255, 256 * 7 + 64] {
+                let mut out = Vec::new();
+                padding(&mut out, offset, remainder, 256);
+                assert_eq!((offset + out.len() as u64) % 256, remainder % 256);
+                if let Some((start, content)) = out.split_at_checked(RECORD_START_BYTES) {
+                    assert_eq!((start[0], &start[1..]), (PADDING, &(content.len() as u64).to_le_bytes()[..]));
+                } else {
+                    assert!(out.is_empty());
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! If the process dies, all chunks in the file are complete, except one that was just being written. Disk space for the
 //! summary is reserved in advance, so that the file can be completed even if the disk is full.
 
-use super::{Packed, aligned_buffer::AlignedBuffer, encode, whole_file::WholeFile};
+use super::{Chunk, Packed, direct_parts::DirectParts, encode, whole_file::WholeFile};
 use crate::describe::PROFILE;
 use mcap::{
     Channel, MAGIC,
@@ -37,8 +37,8 @@ pub enum Route {
 #[derive(Debug)]
 pub struct FileWriter {
     file: WholeFile,
-    /// The copy of a chunk that is written directly.
-    buffer: AlignedBuffer,
+    /// The copies that direct writes need.
+    direct_parts: DirectParts,
     path: PathBuf,
     /// The length of the lists of channels and chunks in the summary, in bytes.
     listed_bytes: u64,
@@ -56,7 +56,7 @@ impl FileWriter {
     pub fn create(path: &Path) -> io::Result<FileWriter> {
         let mut writer = FileWriter {
             file: WholeFile::create(path)?,
-            buffer: AlignedBuffer::default(),
+            direct_parts: DirectParts::default(),
             path: path.to_owned(),
             listed_bytes: 0,
             channels: BTreeMap::new(),
@@ -76,30 +76,25 @@ impl FileWriter {
     }
 
     /// Appends a chunk. First come the schemas and channels that the file does not have yet, then the chunk, then its
-    /// message indexes. A direct write is done from a copy, so the data of `packed`, with its pins, is released before
-    /// the disk has written it.
+    /// message indexes. A direct write begins the records of a chunk with padded messages at a multiple of the
+    /// alignment, and ends at such a multiple.
     ///
     /// # Errors
     /// An error of the operating system. The file is then unchanged.
-    pub fn write_chunk(&mut self, packed: &mut Packed, route: Route) -> io::Result<()> {
+    pub fn write_chunk(&mut self, packed: &Packed, route: Route) -> io::Result<()> {
         let chunk = packed.chunk();
-        let mut before = Vec::new();
-        let mut new: Vec<Arc<Channel<'static>>> = Vec::new();
-        for of_channel in chunk.channels() {
-            let channel = &of_channel.channel;
-            if self.channels.contains_key(&channel.id) {
-                continue;
-            }
-            let has_schema = |other: &Arc<Channel<'static>>| schema_id(other) == schema_id(channel);
-            if let Some(schema) = &channel.schema
-                && !self.channels.values().chain(&new).any(has_schema)
-            {
-                encode::schema(&mut before, schema);
-            }
-            encode::channel(&mut before, channel);
-            new.push(channel.clone());
-        }
+        let alignment = match route {
+            Route::Direct => self.file.direct_alignment(packed.bytes(), packed.bytes() - packed.padded_bytes()),
+            Route::PageCache => None,
+        };
+        let (mut before, new) = self.descriptions(chunk);
         let mut listed = before.len() + new.len() * COUNT_BYTES;
+        if let Some(alignment) = alignment
+            && packed.padded_bytes() > 0
+        {
+            let records_offset = self.file.bytes() + (before.len() + packed.start().start_bytes()) as u64;
+            encode::padding(&mut before, records_offset, 0, alignment);
+        }
         let chunk_start_offset = self.file.bytes() + before.len() as u64;
         packed.start().write(&mut before);
         let (mut after, mut offsets) = (Vec::new(), BTreeMap::new());
@@ -108,8 +103,6 @@ impl FileWriter {
             offsets.insert(of_channel.channel.id, chunk_start_offset + chunk_length + after.len() as u64);
             encode::message_index(&mut after, of_channel.channel.id, &of_channel.entries);
         }
-        let parts = std::iter::once(&before[..]).chain(packed.parts()).chain([&after[..]]);
-        let mut slices: Vec<IoSlice<'_>> = parts.map(IoSlice::new).collect();
         let (message_start_time, message_end_time) = chunk.times().unwrap_or_default();
         let index = ChunkIndex {
             message_start_time,
@@ -123,22 +116,46 @@ impl FileWriter {
             uncompressed_size: packed.start().uncompressed_bytes,
         };
         listed += length_of(|out| encode::chunk_index(out, &index));
-        let bytes = WholeFile::bytes_of(&slices);
+        if let Some(alignment) = alignment {
+            let end = chunk_start_offset + chunk_length + after.len() as u64;
+            encode::padding(&mut after, end, 0, alignment);
+        }
+        let parts = std::iter::once(&before[..]).chain(packed.parts()).chain([&after[..]]);
+        let bytes = before.len() as u64 + packed.start().compressed_bytes + after.len() as u64;
         let listed_bytes = self.reserve(bytes, listed)?;
-        let direct = (route == Route::Direct).then(|| self.file.take_direct(bytes)).flatten();
-        match direct {
-            Some(direct) => {
-                let copy = self.buffer.copy(&slices, self.file.bytes(), direct.alignment);
-                packed.release();
-                self.file.append_direct(copy, direct)?;
+        match alignment {
+            Some(alignment) => {
+                let mut parts = self.direct_parts.arrange(parts, self.file.bytes(), alignment);
+                self.file.append_direct(&mut parts)?;
             }
-            None => self.file.append(&mut slices)?,
+            None => self.file.append(&mut parts.map(IoSlice::new).collect::<Vec<_>>())?,
         }
         self.listed_bytes = listed_bytes;
         self.chunks.push(index);
         self.channels.extend(new.into_iter().map(|channel| (channel.id, channel)));
         self.count(packed);
         Ok(())
+    }
+
+    /// The records of the schemas and channels of a chunk that the file does not have yet, and these channels.
+    fn descriptions(&self, chunk: &Chunk) -> (Vec<u8>, Vec<Arc<Channel<'static>>>) {
+        let mut records = Vec::new();
+        let mut new: Vec<Arc<Channel<'static>>> = Vec::new();
+        for of_channel in chunk.channels() {
+            let channel = &of_channel.channel;
+            if self.channels.contains_key(&channel.id) {
+                continue;
+            }
+            let has_schema = |other: &Arc<Channel<'static>>| schema_id(other) == schema_id(channel);
+            if let Some(schema) = &channel.schema
+                && !self.channels.values().chain(&new).any(has_schema)
+            {
+                encode::schema(&mut records, schema);
+            }
+            encode::channel(&mut records, channel);
+            new.push(channel.clone());
+        }
+        (records, new)
     }
 
     fn count(&mut self, packed: &Packed) {
@@ -249,10 +266,10 @@ impl FileWriter {
         self.file.bytes()
     }
 
-    /// The memory for copies of chunks, in bytes.
+    /// The memory for the copies that direct writes need, in bytes.
     #[must_use]
     pub fn buffer_bytes(&self) -> u64 {
-        self.buffer.bytes()
+        self.direct_parts.bytes()
     }
 
     /// The path of the file.

@@ -1,10 +1,10 @@
-//! Writing of MCAP files. Large messages are copied once: into the page cache, or into a buffer for direct writes.
+//! Writing of MCAP files. Large messages are copied into the page cache, or written from their publishers' memory.
 
-mod aligned_buffer;
 mod bag_writer;
 mod chunk;
 mod compression;
 mod direct_file;
+mod direct_parts;
 mod encode;
 mod file_writer;
 mod whole_file;

@@ -1,8 +1,8 @@
 //! A file in which each append is either complete or has no effect.
 //!
 //! A large append may be *direct*: the disk reads its whole pages from the caller's memory, past the page cache. The
-//! bytes before the first and behind the last whole page are written through the page cache, so that no page is written
-//! in both ways at a time, and the length of the file is always exact.
+//! bytes before the first whole page are written through the page cache. A direct append ends at the end of a page. So
+//! no page is written in both ways, and the length of the file is always exact.
 
 use super::direct_file::DirectFile;
 use rustix::{
@@ -13,16 +13,16 @@ use std::{
     fs::{File, OpenOptions},
     io::{self, IoSlice},
     num::NonZeroU64,
-    ops::RangeInclusive,
     os::unix::fs::{FileExt, MetadataExt},
     path::Path,
 };
 
 /// The disk space that is reserved at a time, in bytes.
 const RESERVED_BYTES: u64 = 16 << 20;
-/// The lengths of direct appends. For a shorter append, the pages of the cache cost less than the wait for the disk. A
-/// longer append would need a long buffer.
-const DIRECT_BYTES: RangeInclusive<u64> = 256 << 10..=32 << 20;
+/// The shortest direct append. For a shorter append, the pages of the cache cost less than the wait for the disk.
+const MIN_DIRECT_BYTES: u64 = 256 << 10;
+/// The longest copies for a direct append. They stay in memory until the file ends.
+const MAX_COPIED_BYTES: u64 = 8 << 20;
 
 /// An open file. After a failed append, the file is truncated to its length before the append. Disk space is reserved
 /// in advance.
@@ -54,10 +54,11 @@ impl WholeFile {
         parts.iter().map(|part| part.len() as u64).sum()
     }
 
-    /// Takes the handle for a direct append of this number of bytes. `None` if the file system has no direct writes, or
-    /// a direct write would cost more.
-    pub fn take_direct(&mut self, bytes: u64) -> Option<DirectFile> {
-        self.direct.take_if(|_| DIRECT_BYTES.contains(&bytes))
+    /// The alignment of a direct append of this number of bytes, of which `copied_bytes` have to be copied. `None` if
+    /// the file system has no direct writes, or a direct write would cost more.
+    pub fn direct_alignment(&self, bytes: u64, copied_bytes: u64) -> Option<u64> {
+        let is_useful = bytes >= MIN_DIRECT_BYTES && copied_bytes <= MAX_COPIED_BYTES;
+        self.direct.as_ref().filter(|_| is_useful).map(|direct| direct.alignment)
     }
 
     /// Appends the parts in their order, through the page cache.
@@ -67,25 +68,25 @@ impl WholeFile {
     pub fn append(&mut self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
         self.mend()?;
         let bytes = WholeFile::bytes_of(parts);
-        let written = self.write_parts(parts);
+        let written = self.write_parts(parts, self.position);
         self.complete(written, bytes)
     }
 
-    /// Appends the bytes, the whole pages among them directly. The address of `bytes` must have the same remainder as
-    /// the length of the file when divided by the alignment of `direct`; otherwise the append is not direct.
+    /// Appends the parts, which are arranged for a direct write (`DirectParts`).
     ///
     /// # Errors
     /// The same errors as [`WholeFile::append`].
-    pub fn append_direct(&mut self, bytes: &[u8], direct: DirectFile) -> io::Result<()> {
-        let written = self.mend().and_then(|()| self.write_direct(bytes, &direct));
+    pub fn append_direct(&mut self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+        let Some(direct) = self.direct.take() else { return self.append(parts) };
+        let bytes = WholeFile::bytes_of(parts);
+        let written = self.mend().and_then(|()| self.write_direct(parts, &direct));
         if !matches!(written, Ok(false)) {
             self.direct = Some(direct);
         }
-        self.complete(written.map(drop), bytes.len() as u64)
+        self.complete(written.map(drop), bytes)
     }
 
-    fn write_parts(&self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
-        let mut offset = self.position;
+    fn write_parts(&self, mut parts: &mut [IoSlice<'_>], mut offset: u64) -> io::Result<()> {
         while !parts.is_empty() {
             let count = retry_on_intr(|| pwritev(&self.file, parts, offset))?;
             if count == 0 {
@@ -98,22 +99,25 @@ impl WholeFile {
     }
 
     /// Returns `false` if the file system refused the direct write, so that the bytes went through the page cache.
-    fn write_direct(&mut self, bytes: &[u8], direct: &DirectFile) -> io::Result<bool> {
-        let start = self.position.next_multiple_of(direct.alignment as u64);
-        let (head, rest) = bytes.split_at(bytes.len().min((start - self.position) as usize));
-        let middle = &rest[..rest.len() - rest.len() % direct.alignment];
-        self.file.write_all_at(head, self.position)?;
+    fn write_direct(&mut self, mut parts: &mut [IoSlice<'_>], direct: &DirectFile) -> io::Result<bool> {
+        let start = self.position.next_multiple_of(direct.alignment);
+        let head_bytes = (start - self.position) as usize;
+        if head_bytes > 0 {
+            self.file.write_all_at(&parts[0][..head_bytes], self.position)?;
+            IoSlice::advance_slices(&mut parts, head_bytes);
+        }
         // Starts the writing of all pages before the direct write, without a wait. Otherwise they would wait for the
         // next sync, and a loss of power would leave a hole before later data.
         if let Some(cached) = NonZeroU64::new(start - self.cached_from) {
             let _ = fadvise(&self.file, self.cached_from, Some(cached), Advice::DontNeed);
         }
-        let written = direct.write(middle, start)?;
-        self.file.write_all_at(&rest[written..], start + written as u64)?;
+        let written = direct.write(&mut parts, start)?;
         if written > 0 {
-            self.cached_from = start + written as u64;
+            self.cached_from = start + written;
         }
-        Ok(written == middle.len())
+        let is_direct = parts.is_empty();
+        self.write_parts(parts, start + written)?;
+        Ok(is_direct)
     }
 
     /// Truncates the file if bytes of a failed append are in it.
@@ -195,7 +199,7 @@ impl WholeFile {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::aligned_buffer::AlignedBuffer, *};
+    use super::{super::direct_parts::DirectParts, *};
     use std::fs;
 
     const PAGE: usize = 4096;
@@ -209,10 +213,10 @@ mod tests {
         let (start, end) = data.split_at(data.len() / 3);
         let mut parts = [IoSlice::new(start), IoSlice::new(end)];
         file.reserve(data.len() as u64)?;
-        match file.direct.take_if(|_| is_direct) {
-            Some(direct) => {
-                let mut buffer = AlignedBuffer::default();
-                file.append_direct(buffer.copy(&parts, file.bytes(), direct.alignment), direct)
+        match file.direct.as_ref().filter(|_| is_direct).map(|direct| direct.alignment) {
+            Some(alignment) => {
+                let mut direct_parts = DirectParts::default();
+                file.append_direct(&mut direct_parts.arrange([start, end].into_iter(), file.bytes(), alignment))
             }
             None => file.append(&mut parts),
         }
@@ -229,7 +233,8 @@ mod tests {
             let large = 1 << 18;
             for length in [1, 2 * PAGE - 1, 3, PAGE - 3, large, large + 1, large - 1, 1, large + PAGE / 2, 9, 5 << 20] {
                 for is_direct in [false, true, true] {
-                    let data = bytes(length);
+                    let end = (expected.len() + length).next_multiple_of(if is_direct { PAGE } else { 1 });
+                    let data = bytes(end - expected.len());
                     append(&mut file, &data, is_direct).unwrap();
                     expected.extend(data);
                     assert!(fs::read(&path).unwrap() == expected, "after {length} bytes, direct: {is_direct}");
@@ -248,9 +253,9 @@ mod tests {
         let mut file = WholeFile::create(&path).unwrap();
         append(&mut file, &bytes(1000), false).unwrap();
         // The whole pages cannot be written, because this descriptor is only for reading.
-        let direct = DirectFile { file: File::open(&path).unwrap(), alignment: PAGE };
+        let direct = DirectFile { file: File::open(&path).unwrap(), alignment: PAGE as u64 };
         file.direct = Some(direct);
-        assert!(append(&mut file, &bytes(10 * PAGE), true).is_err());
+        assert!(append(&mut file, &bytes(10 * PAGE - 1000), true).is_err());
         assert_eq!((fs::read(&path).unwrap(), file.bytes()), (bytes(1000), 1000));
         append(&mut file, &bytes(7), false).unwrap();
         assert_eq!(fs::read(&path).unwrap(), [bytes(1000), bytes(7)].concat());

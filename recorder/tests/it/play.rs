@@ -50,7 +50,7 @@ pub fn write_bag(folder: &Path, topics: &[(&str, Qos, &[u64])]) {
         let header = MessageHeader { channel_id: 0, sequence: number as u32, log_time, publish_time: log_time };
         chunk.push(&channel, header, Body::Copied(&gantry::ENCAPSULATION, &message(number, 40)));
     }
-    bag.write(&mut Compression::None.pack(chunk).unwrap(), Route::PageCache).unwrap();
+    bag.write(&Compression::None.pack(chunk).unwrap(), Route::PageCache).unwrap();
     bag.finish().unwrap();
 }
 

@@ -167,8 +167,9 @@ fn a_publisher_with_little_memory_goes_on() {
     recorder.error_with("recording");
     let node = node_in(6, "camera");
     // There is memory for five messages: a loan, the newest message, two that the recorder pins, and one that it takes
-    // next.
-    let options = PublisherOptions { max_memory_bytes: Some(5_200_000), ..PublisherOptions::default() };
+    // next. The ring has 2048 entries for the recorder's depth, and an entry that holds no message has 64 bytes.
+    let max_memory_bytes = Some(5_200_000);
+    let options = PublisherOptions { max_memory_bytes, max_inline_bytes: 0, ..PublisherOptions::default() };
     let qos = Qos::default().keep_last(1);
     let publisher = node.create_generic_publisher_with_options("/camera", numbered(), qos, options).unwrap();
     let mut camera = Talker { publisher, next: 0 };

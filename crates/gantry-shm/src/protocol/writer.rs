@@ -305,6 +305,11 @@ impl<K> Writer<K> {
         self.history.retained() >= self.grow_at
     }
 
+    /// The number of entries of the ring.
+    pub(crate) fn ring_capacity(&self) -> usize {
+        self.ring.capacity()
+    }
+
     /// The capacity of the next larger ring.
     pub(crate) fn larger_ring(&self) -> usize {
         let horizon = self.depth.min(RING_GROWTH * self.horizon);

@@ -249,7 +249,7 @@ fn the_error_at_the_limit_names_the_holders() {
     let program = program.file_name().unwrap().to_str().unwrap();
     // A slot for 100,000 bytes also has a header, and its size is a multiple of 64.
     let held = format!("5 ({} bytes) held by {program} (pid {})", 5 * 100_096, holder.child.id());
-    for part in ["/chatter", &held, &format!("{} on loan", loans.len()), "memory limit"] {
+    for part in ["/chatter", "bytes in the ring", &held, &format!("{} on loan", loans.len()), "memory limit"] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
     // The publisher can use reclaimed slots again, including the slots that the dead reader held.

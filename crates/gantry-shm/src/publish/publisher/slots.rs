@@ -278,7 +278,9 @@ impl Publisher {
     #[cold]
     fn out_of_memory(&self, bytes: usize) -> Error {
         let history = &self.writer.history;
+        let ring_bytes = self.entry_bytes * self.writer.ring_capacity();
         let mut all = vec![
+            format!("{ring_bytes} bytes in the ring"),
             format!("{} on loan", history.loaned()),
             format!("{} ({} bytes) in the history", history.retained(), history.retained_bytes()),
         ];
@@ -291,7 +293,7 @@ impl Publisher {
         Error::OutOfMemory {
             topic: self.description.topic.clone(),
             needed_bytes: bytes,
-            used_bytes: history.used_bytes(),
+            used_bytes: ring_bytes + history.used_bytes(),
             limit_bytes: self.file.region.reserve_bytes(),
             holders: all.join(", "),
             why,
