@@ -93,6 +93,21 @@ static void services() {
     CHECK((*answer->results().begin()).successful());
 }
 
+// A node that declares nothing itself serves its parameters, too.
+static void overrides_are_served() {
+    gantry::NodeOptions options;
+    options.arguments = {"--ros-args", "-p", "extra:=text"};
+    options.automatically_declare_parameters_from_overrides = true;
+    auto offering = ok(gantry::Node::create("offering", options));
+    auto node = ok(gantry::Node::create("asking_again"));
+    auto get = ok(node.create_client<GetParameters>("offering/get_parameters"));
+    CHECK(ok(get.wait_for_service(PATIENCE)));
+    GetParameters::Request::Shape names;
+    names.names = {"extra"};
+    const auto values = ok(get.call(ok(get.loan_request(names)), PATIENCE));
+    CHECK((*values->values().begin()).string_value() == "text");
+}
+
 static void endpoints_and_names() {
     gantry::NodeOptions options;
     options.arguments = {"--ros-args", "-r", "chatter:=/talk"};
@@ -117,6 +132,7 @@ int main() {
     services();
     CHECK(ok(node.get_parameter<double>("rate")) == 12.5);
     dynamic_types();
+    overrides_are_served();
     endpoints_and_names();
     return 0;
 }

@@ -22,6 +22,10 @@ int main() {
     CHECK(gantry::result<int>(5).value_or(7) == 5);
     CHECK(gantry::result<int>(gantry::error{GANTRY_ERROR, "none"}).value_or(7) == 7);
 
+    gantry::result<void> failed(gantry::error{GANTRY_ERROR, "none"});
+    const auto moved = std::move(failed);
+    CHECK(!moved && moved.error().message == "none" && !failed);  // a moved-from error is no success
+
     std::array<int, 3> numbers{{1, 2, 3}};
     const gantry::span<int> all(numbers);
     const gantry::span<const int> fixed(all);

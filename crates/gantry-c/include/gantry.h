@@ -476,7 +476,8 @@ gantry_status gantry_node_resolve_topic_name(const gantry_node *node, const char
 
 /* Declares a parameter of the given type, with its default. `options` may be NULL. Writes the value to `value`, which
  * may be NULL: a list with one element, which is the value of the ROS arguments (`-p name:=value`, `--params-file`), or
- * else the default. The first declaration or change starts a thread, which runs the node's parameter services. */
+ * else the default. The first declaration or change starts a thread, which runs the node's parameter services. With
+ * `declares_parameters_from_overrides`, gantry_node_create starts the thread. */
 gantry_status gantry_node_declare_parameter(const gantry_node *node, const gantry_parameter *parameter,
                                             const gantry_parameter_options *options, gantry_parameters **value);
 
@@ -496,11 +497,11 @@ gantry_status gantry_node_get_parameters_by_prefix(const gantry_node *node, cons
 /* Sets all of these parameters or, after a failure, none. */
 gantry_status gantry_node_set_parameters(const gantry_node *node, const gantry_parameter *parameters, size_t count);
 
-/* Adds a function that may refuse a declaration or a change. It returns NULL, or the reason as a string that stays
- * valid until its next call. It gets `context`, and an array of `count` parameters, which is
- * valid until it returns. It may read parameters but not change them, must not throw, and runs on the thread of the
- * change or of the parameter services; two calls never overlap. `free_context`, which may be NULL, is called once: when
- * the function was removed and does not run any more, or if it could not be added. */
+/* Adds a function that may refuse a declaration or a change. The function returns NULL, or the reason as a string that
+ * stays valid until the next call. The arguments are `context`, and an array of `count` parameters, which is valid
+ * until the function returns. The function may read parameters but not change them, and must not throw. Its calls run on the
+ * thread of the change or of the parameter services, and never overlap. `free_context`, which may be NULL, is called
+ * once: when the function was removed and does not run any more, or if it could not be added. */
 gantry_status gantry_node_on_set_parameters(
     const gantry_node *node, const char *(*function)(void *context, const gantry_parameter *parameters, size_t count),
     void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);

@@ -15,11 +15,11 @@ use std::{
 
 /// `gantry_node`. Any number of threads may use a node at once.
 pub struct Node {
+    /// The thread of the parameter services. It is the first field, so it is dropped before the node.
+    parameter_server: Mutex<Option<ParameterServer>>,
     /// The node.
     pub inner: gantry::Node,
     full_name: CString,
-    /// The thread of the parameter services. It ends before the node.
-    parameter_server: Mutex<Option<ParameterServer>>,
 }
 
 impl Node {
@@ -57,6 +57,7 @@ pub unsafe extern "C" fn gantry_node_create(
         // SAFETY: H2.
         let name = unsafe { text("name", name) }?;
         let mut builder = gantry::Node::builder(name);
+        let mut declares_overrides = false;
         // SAFETY: H2.
         if let Some(given) = unsafe { options(node_options) }? {
             if !given.name_space.is_null() {
@@ -68,15 +69,20 @@ pub unsafe extern "C" fn gantry_node_create(
             }
             // SAFETY: H2.
             let arguments = unsafe { texts("options->arguments", given.arguments, given.argument_count) }?;
+            declares_overrides = given.declares_parameters_from_overrides != 0;
             builder = builder
                 .ros_arguments(arguments)
                 .use_global_arguments(given.ignores_global_arguments == 0)
                 .allow_undeclared_parameters(given.allows_undeclared_parameters != 0)
-                .automatically_declare_parameters_from_overrides(given.declares_parameters_from_overrides != 0);
+                .automatically_declare_parameters_from_overrides(declares_overrides);
         }
         let inner = builder.build()?;
-        let node =
-            Node { full_name: c_string(&inner.fully_qualified_name()), inner, parameter_server: Mutex::default() };
+        let full_name = c_string(&inner.fully_qualified_name());
+        let node = Node { parameter_server: Mutex::default(), inner, full_name };
+        // Such a node has parameter services without a declaration.
+        if declares_overrides || node.inner.get_parameter::<bool>("use_sim_time").is_ok_and(|is_on| is_on) {
+            node.serve_parameters()?;
+        }
         Ok(node)
     };
     // SAFETY: H2.

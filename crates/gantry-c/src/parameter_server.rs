@@ -1,4 +1,4 @@
-//! The thread that runs a node's parameter services, so that they answer whatever the program's own threads do.
+//! The thread that runs a node's parameter services. They answer even if the program's own threads never wait.
 
 use crate::failure::{Failure, Result};
 use gantry::{Executor, ExecutorHandle, Node, SingleThreadedExecutor, with_signals_blocked};
@@ -8,6 +8,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+/// The running thread.
 pub struct ParameterServer {
     executor: ExecutorHandle,
     thread: Option<JoinHandle<()>>,
@@ -16,6 +17,8 @@ pub struct ParameterServer {
 }
 
 impl ParameterServer {
+    /// Starts the thread.
+    ///
     /// # Errors
     /// The thread cannot be started.
     pub fn start(node: &Node) -> Result<ParameterServer> {
@@ -38,7 +41,7 @@ impl Drop for ParameterServer {
             return forget(thread);
         }
         self.executor.cancel();
-        // A callback of the thread may destroy the node.
+        // A callback may destroy the node on this thread, which cannot join itself.
         if thread.thread().id() != thread::current().id() {
             let _ = thread.join();
         }

@@ -30,8 +30,9 @@ pub unsafe extern "C" fn gantry_node_declare_parameter(
         let Parameter { name, value } = unsafe { parameter("parameter", declared) }?;
         // SAFETY: H2.
         let descriptor = unsafe { descriptor(parameter_options) }?;
-        node.serve_parameters()?;
         let value = node.inner.declare_parameter_with_descriptor(&name, value, descriptor)?;
+        // The thread starts after the declaration, because its executor warns of overrides that nobody declared.
+        node.serve_parameters()?;
         Ok(Parameters::new([Parameter { name, value }]))
     };
     if value.is_null() {
@@ -142,8 +143,8 @@ pub unsafe extern "C" fn gantry_node_set_parameters(
         let node = unsafe { shared("node", handle) }?;
         // SAFETY: H2.
         let changes = unsafe { parameters("parameters", array, count) }?;
-        node.serve_parameters()?;
         node.inner.set_parameters_atomically(changes)?;
+        node.serve_parameters()?;
         Ok(OK)
     })
 }

@@ -13,8 +13,8 @@ const PINS: usize = 2;
 #[derive(Debug, Default)]
 pub struct Publishers {
     publishers: HashMap<Gid, Publisher>,
-    /// The number of chunks before the current one, which is being built. The first chunk has the number 1.
-    chunk: u64,
+    /// The number of chunks that were passed to the disk. The chunk that is being built has the next number.
+    sent_chunks: u64,
 }
 
 #[derive(Debug, Default)]
@@ -53,15 +53,15 @@ impl Publishers {
     /// chunk end when it is written. `queued` is the number of earlier chunks that are not written yet.
     pub fn pin(&mut self, publisher: Gid, queued: u64) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
-        let written = self.chunk.saturating_sub(queued);
-        let current = self.chunk + 1;
+        let written = self.sent_chunks.saturating_sub(queued);
+        let current = self.sent_chunks + 1;
         let free = publisher.pins.iter_mut().find(|chunk| **chunk <= written);
         free.map(|chunk| *chunk = current).is_some()
     }
 
     /// Begins the next chunk, because the current one was passed to the disk.
     pub fn begin_chunk(&mut self) {
-        self.chunk += 1;
+        self.sent_chunks += 1;
     }
 }
 

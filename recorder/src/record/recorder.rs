@@ -32,8 +32,8 @@ use std::{
 const MIN_PINNED_BYTES: usize = 32 << 10;
 /// The longest time for which pinned samples wait for a busy disk.
 const PIN_TIME: Duration = Duration::from_millis(20);
-/// The number of bytes at which a chunk is written, even if the disk is busy: without and with pinned samples. The
-/// second number is larger, because the pinned samples of a chunk that waits for the disk are copied.
+/// The size at which a chunk is passed to the disk even if the disk is busy, in bytes: without and with pinned samples.
+/// The second size is larger, because the samples of a chunk that waits for a busy disk are copied.
 const CHUNK_BYTES: (u64, u64) = (4 << 20, 16 << 20);
 /// The initial capacity of a chunk's buffer.
 const BUFFER_BYTES: usize = 256 << 10;

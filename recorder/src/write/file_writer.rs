@@ -84,7 +84,7 @@ impl FileWriter {
     pub fn write_chunk(&mut self, packed: &Packed, route: Route) -> io::Result<()> {
         let chunk = packed.chunk();
         let alignment = match route {
-            Route::Direct => self.file.direct_alignment(packed.bytes(), packed.bytes() - packed.padded_bytes()),
+            Route::Direct => self.file.direct_alignment(packed.bytes(), packed.padded_bytes()),
             Route::PageCache => None,
         };
         let (mut before, new) = self.descriptions(chunk);

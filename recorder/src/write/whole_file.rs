@@ -8,6 +8,7 @@ use super::direct_file::DirectFile;
 use rustix::{
     fs::{Advice, FallocateFlags, fadvise, fallocate},
     io::{Errno, pwritev, retry_on_intr},
+    param::page_size,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -54,11 +55,14 @@ impl WholeFile {
         parts.iter().map(|part| part.len() as u64).sum()
     }
 
-    /// The alignment of a direct append of this number of bytes, of which `copied_bytes` have to be copied. `None` if
-    /// the file system has no direct writes, or a direct write would cost more.
-    pub fn direct_alignment(&self, bytes: u64, copied_bytes: u64) -> Option<u64> {
-        let is_useful = bytes >= MIN_DIRECT_BYTES && copied_bytes <= MAX_COPIED_BYTES;
-        self.direct.as_ref().filter(|_| is_useful).map(|direct| direct.alignment)
+    /// The alignment of a direct append of this number of bytes. `padded_bytes` of them have padding, which aligns them
+    /// to pages; the other bytes have to be copied. `None` if the file system has no direct writes, or a direct write
+    /// would cost more.
+    pub fn direct_alignment(&self, bytes: u64, padded_bytes: u64) -> Option<u64> {
+        let alignment = self.direct.as_ref()?.alignment;
+        let in_place_bytes = if alignment == page_size() as u64 { padded_bytes } else { 0 };
+        let is_useful = bytes >= MIN_DIRECT_BYTES && bytes - in_place_bytes <= MAX_COPIED_BYTES;
+        is_useful.then_some(alignment)
     }
 
     /// Appends the parts in their order, through the page cache.

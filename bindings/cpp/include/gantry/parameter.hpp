@@ -25,9 +25,10 @@ auto parameter_type() {
     using type = std::decay_t<T>;
     if constexpr (std::is_same_v<type, bool>)
         return bool();
-    else if constexpr (std::is_integral_v<type>)
+    else if constexpr (std::is_integral_v<type>) {
+        static_assert(std::is_signed_v<type> || sizeof(type) < 8, "an integer parameter is a std::int64_t: convert the value");
         return std::int64_t();
-    else if constexpr (std::is_floating_point_v<type>)
+    } else if constexpr (std::is_floating_point_v<type>)
         return double();
     else if constexpr (std::is_convertible_v<type, std::string>)
         return std::string();
@@ -250,8 +251,8 @@ public:
         return done(gantry_node_set_parameters(node(), raw.data(), raw.size()));
     }
     // Adds a function that may refuse changes: SetParametersResult function(const std::vector<Parameter> &). It may
-    // read parameters but not change them, must not throw, and runs on the thread of the change or of the parameter
-    // services. It is removed when the returned pointer is dropped.
+    // read parameters but not change them, and runs on the thread of the change or of the parameter services. It must not
+    // throw: an exception ends the program. It is removed when the returned pointer is dropped.
     template <class Function>
     result<std::shared_ptr<OnSetParametersCallbackHandle>> add_on_set_parameters_callback(Function function) const {
         gantry_parameter_callback *made = nullptr;

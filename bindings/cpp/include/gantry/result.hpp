@@ -70,8 +70,12 @@ class maybe_error {
 public:
     maybe_error() noexcept = default;
     [[gnu::cold, gnu::noinline]] maybe_error(error why) : error_(std::make_unique<error>(std::move(why))) {}
-    maybe_error(maybe_error &&) noexcept = default;
-    maybe_error &operator=(maybe_error &&) noexcept = default;
+    // A moved-from error stays an error, so a failure never turns into a success.
+    maybe_error(maybe_error &&other) : error_(other ? taken(*other) : nullptr) {}
+    maybe_error &operator=(maybe_error &&other) {
+        if (this != &other) error_ = other ? taken(*other) : nullptr;
+        return *this;
+    }
     maybe_error(const maybe_error &other) { copy(other); }
     maybe_error &operator=(const maybe_error &other) {
         if (this != &other) copy(other);
@@ -79,8 +83,12 @@ public:
     }
     explicit operator bool() const noexcept { return error_ != nullptr; }
     const error &operator*() const noexcept { return *error_; }
+    error &operator*() noexcept { return *error_; }
 
 private:
+    [[gnu::cold, gnu::noinline]] static std::unique_ptr<error> taken(error &why) {
+        return std::make_unique<error>(std::move(why));
+    }
     void copy(const maybe_error &other) { error_ = other ? std::make_unique<error>(*other) : nullptr; }
 
     std::unique_ptr<error> error_;
