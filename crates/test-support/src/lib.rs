@@ -12,6 +12,8 @@ pub mod messages;
 #[cfg(feature = "processes")]
 mod peer;
 #[cfg(feature = "processes")]
+mod script;
+#[cfg(feature = "processes")]
 mod small_tmpfs;
 #[cfg(feature = "storeys")]
 pub mod storeys;
@@ -26,6 +28,7 @@ pub mod xrce;
 pub use {
     compiler::{built_archive, compile, missing_compiler},
     peer::{Peer, order, say, this_program},
+    script::write_script,
     small_tmpfs::{in_small_tmpfs, why_no_small_tmpfs},
     trials::{Test, ignore, in_own_memory, is_ignored, run, side_by_side, trial, trials},
 };

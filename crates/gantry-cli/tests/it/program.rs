@@ -1,7 +1,6 @@
 //! Tests of `bag`, `bridge zenoh`, `foxglove` and `top`, which are separate programs with their own tests.
 
 use crate::support::*;
-use std::os::unix::fs::PermissionsExt;
 
 tests![a_program_that_is_not_built_is_named_with_the_command, the_program_in_the_path_is_started];
 
@@ -27,8 +26,7 @@ fn the_program_in_the_path_is_started() {
         ("gantry-top", &["top"]),
     ] {
         let program = folder.path().join(name);
-        std::fs::write(&program, "#!/bin/sh\necho \"$@\"\n").unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        test_support::write_script(&program, "#!/bin/sh\necho \"$@\"\n");
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gantry"));
         let command = command.args(["--domain-id", "2"]).args(words).args(["--router", "--help"]);
         let run = run(command.env("PATH", format!("{}:/usr/bin:/bin", folder.path().display())));

@@ -64,9 +64,9 @@ fn typed_and_dynamic_views_refuse_the_same_damage_with_the_same_sentence() {
     fn check<T: ByField>() {
         let (message_type, mut rng) = (message_type::<T>(), Rng::new());
         let valid = aligned_random_body(&message_type, &mut rng);
-        for number in 0..200 {
+        for number in 0..100 {
             let _tried = Tried::<T>::now(&rng);
-            if number >= tries(&valid, 200) {
+            if number >= tries(&valid, 100) {
                 break;
             }
             let mut body = if number % 8 == 7 { aligned_random_body(&message_type, &mut rng) } else { valid.clone() };
@@ -99,7 +99,7 @@ fn a_message_truncated_anywhere_is_refused_and_any_bytes_may_follow_it() {
 fn noise_is_read_or_refused() {
     fn check<T: ByField>() {
         let (message_type, mut rng) = (message_type::<T>(), Rng::new());
-        for _ in 0..50 {
+        for _ in 0..25 {
             let _tried = Tried::<T>::now(&rng);
             let mut body = AlignedBytes::zeroed(rng.usize(..400));
             // Many bytes are zeros. Otherwise nearly every length in the random bytes would be too large, and nothing

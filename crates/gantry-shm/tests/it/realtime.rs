@@ -22,7 +22,7 @@ use test_support::trap::{self, step};
 /// The number of cycles before the measurement. By then the history is full, slots were reclaimed, and all slots exist.
 const WARM_UP_CYCLES: u64 = 5_000;
 /// The number of measured cycles, in which no allocation and no system call may occur.
-const CYCLES: u64 = 100_000;
+const CYCLES: u64 = 20_000;
 const LARGE_BYTES: usize = 100 << 10;
 /// The line that a child prints if it made no system call.
 const OK: &str = "realtime ok";

@@ -38,7 +38,7 @@ use test_support::{
 /// and all slots exist.
 const WARM_UP: u64 = 3_000;
 /// The number of cycles after the warm-up, in which allocations and system calls are errors.
-const CYCLES: u64 = 20_000;
+const CYCLES: u64 = 5_000;
 /// The output line of a child in which no system call was trapped.
 pub const OK: &str = "realtime ok";
 

@@ -1,10 +1,6 @@
 //! Tests of `perf_micro memory`. Quick scripts replace cargo and the agent.
 
-use std::{
-    fs,
-    os::unix::fs::{PermissionsExt, symlink},
-    path::PathBuf,
-};
+use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -68,9 +64,7 @@ impl Tools {
     }
 
     fn script(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        test_support::write_script(&self.path(name), text);
     }
 
     fn run(&self, options: &str) -> Finished {

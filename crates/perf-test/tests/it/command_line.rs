@@ -142,8 +142,7 @@ fn microcontrollers_are_measured_by_the_program_beside_this_one() {
     let stderr = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("`cargo build --release -p perf-micro -p gantry-agent` builds it"), "{stderr}");
-    std::fs::write(&beside, "#!/bin/sh\necho \"$@\"\nexit 3\n").unwrap();
-    std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o755)).unwrap();
+    test_support::write_script(&beside, "#!/bin/sh\necho \"$@\"\nexit 3\n");
     let started = run();
     assert_eq!(String::from_utf8_lossy(&started.stdout), "latency --help -n 5\n");
     assert_eq!(started.status.code(), Some(3));
@@ -165,7 +164,7 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     ];
     for (name, mode) in files {
         let path = folder.path().join(name);
-        std::fs::write(&path, format!("#!/bin/sh\necho '{description}'\n")).unwrap();
+        test_support::write_script(&path, &format!("#!/bin/sh\necho '{description}'\n"));
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
     }
     let list = |options: &str| {

@@ -2,7 +2,6 @@
 //! be continued in its folder of results, and Ctrl-C keeps the measured runs.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -39,8 +38,7 @@ fn workers(memory: &Memory, scripts: &[(&str, &str)]) -> TempDir {
     for (name, answers) in scripts {
         let path = folder.path().join(format!("perf_test_{name}"));
         let describe = format!("describe) cat {};;", description.display());
-        fs::write(&path, format!("#!/bin/sh\ncase $1 in {describe} {answers} clean-up) ;; esac\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        test_support::write_script(&path, &format!("#!/bin/sh\ncase $1 in {describe} {answers} clean-up) ;; esac\n"));
     }
     folder
 }

@@ -4,7 +4,6 @@
 //! the tests are ignored.
 
 use std::io::{BufRead, BufReader, Read, Write, pipe};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -214,8 +213,7 @@ fn other(folder: &TempDir, check: &str) -> Output {
     let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/perf_test_echo");
     let program = folder.path().join("perf_test_other");
     let script = format!("#!/bin/sh\n[ $1 != check ] && exec {} \"$@\"\n{check}\n", echo_program.display());
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    test_support::write_script(&program, &script);
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let log = folder.path().join("log.json");
     let options = format!("-c other -r 50 --max-runtime 1 --full-logfile {}", log.display());
@@ -272,8 +270,7 @@ fn a_name_may_stand_for_a_program_with_a_setting() {
         "#!/bin/sh\n[ $1 = describe ] && exec cat {}/description\necho \"$2\" >&2; exit 1\n",
         folder.path().display()
     );
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    test_support::write_script(&program, &script);
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     for (options, words) in [
         ("-c rclcpp-events-executor", r#""executor":"events""#),
@@ -320,8 +317,7 @@ fn a_worker_that_sends_no_reports_is_ended() {
     let script = format!(
         "#!/bin/sh\n[ \"$2\" = 'subscription 0' ] || exec {program_of_echo} \"$@\"\n{pass_on} | {program_of_echo} \"$@\"\n"
     );
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    test_support::write_script(&program, &script);
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
     command.args("-c flooder -r 100 --max-runtime 600".split(' ')).env("PATH", path).env_remove("ROS_DOMAIN_ID");
