@@ -31,7 +31,7 @@ pub unsafe extern "C" fn gantry_node_declare_parameter(
         // SAFETY: H2.
         let descriptor = unsafe { descriptor(parameter_options) }?;
         let value = node.inner.declare_parameter_with_descriptor(&name, value, descriptor)?;
-        // The thread starts after the declaration, because its executor warns of overrides that nobody declared.
+        // The thread starts after the declaration, because its executor warns of overrides without a declaration.
         node.serve_parameters()?;
         Ok(Parameters::new([Parameter { name, value }]))
     };
