@@ -1,4 +1,4 @@
-// The endpoints of a topic: publishers and subscriptions, also those of other processes.
+// The publishers and subscriptions of a topic, in this process and in others.
 #pragma once
 
 #include <gantry/handle.hpp>
