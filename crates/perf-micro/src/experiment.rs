@@ -1,6 +1,7 @@
 //! An experiment: its agent, its steps in their order, the steps that failed, and its files.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -62,6 +63,8 @@ pub struct Report<D> {
 struct Details<'a, D> {
     #[serde(flatten)]
     of_experiment: &'a D,
+    /// The values of the printed lines `figure NAME VALUE`, by name.
+    figures: BTreeMap<&'a str, f64>,
     /// The sentences of the steps that failed.
     failures: &'a [String],
     /// The steps with warnings.
@@ -153,7 +156,9 @@ impl Experiment {
         let name = format!("micro-{}", self.name);
         let mut files = vec![self.folder.write(&format!("{name}.txt"), &(lines.join("\n") + "\n"))?];
         let (failures, warnings) = (&self.failures, &self.warnings);
-        let details = serde_json::to_value(Details { of_experiment: &details, failures, warnings });
+        let number = |(name, value): &'_ (String, String)| Some((name.as_str(), value.parse().ok()?));
+        let figures = figures.iter().filter_map(number).collect();
+        let details = serde_json::to_value(Details { of_experiment: &details, figures, failures, warnings });
         let details = Some(details.map_err(|error| format!("cannot write {name}.json: {error}"))?);
         let file = ResultsFile::new(&format!("micro {}", self.name), 1, Vec::new(), tables);
         files.push(self.folder.write_json(&format!("{name}.json"), &ResultsFile { details, ..file })?);

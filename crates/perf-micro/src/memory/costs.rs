@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::text::one_decimal;
 use super::{
     plan::{Plan, Series},
     runs::Measured,
@@ -64,15 +65,6 @@ pub struct Costs {
     pub queue_place: Option<Cost>,
 }
 
-/// A figure, which is printed as `figure NAME VALUE`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
-    /// The name of the figure, which ends with its unit.
-    pub name: &'static str,
-    /// The value of the figure.
-    pub value: f64,
-}
-
 /// The memory of a program. `None` if the program did not run. Also `None` if the board alone, whose static variables
 /// are subtracted, was not built.
 #[must_use]
@@ -121,7 +113,7 @@ impl Costs {
 
 impl super::Memory {
     /// All figures, except the figures of programs that did not run.
-    pub(super) fn all_figures(&self) -> Vec<Figure> {
+    pub(super) fn figures(&self) -> Vec<(String, String)> {
         let pair = self.program(&Variant::PAIR);
         let total = |cost: Option<Cost>| cost.map(|cost| cost.total());
         let count = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
@@ -139,7 +131,7 @@ impl super::Memory {
             ("stack-bytes", count(pair.and_then(|of| of.stack_bytes))),
             ("heap-bytes", count(pair.and_then(|of| of.heap_bytes))),
         ];
-        all.into_iter().filter_map(|(name, value)| Some(Figure { name, value: value? })).collect()
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), one_decimal(value?).to_string()))).collect()
     }
 }
 

@@ -26,7 +26,7 @@ use perf_test::{common::error::Failure, experiments::results_file::Results, repo
 use serde::Serialize;
 
 use crate::experiment::{Experiment, Report};
-use costs::{Costs, Figure};
+use costs::Costs;
 pub use options::{AFTER_HELP, MemoryOptions};
 use plan::Plan;
 use runs::{Measured, measure_all};
@@ -48,8 +48,6 @@ struct Memory {
     programs: Vec<Measured>,
     /// The memory of one more entity of each kind, and of one more slot of a history.
     costs: Costs,
-    /// The figures that are compared with earlier figures.
-    figures: Vec<Figure>,
     #[serde(skip)]
     plan: Plan,
 }
@@ -73,11 +71,9 @@ pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
     }
     let costs = Costs::of_programs(&plan, &programs);
     let (mtu_bytes, history) = (MTU_BYTES, HISTORY);
-    let mut memory = Memory { chosen, mtu_bytes, history, programs, costs, figures: Vec::new(), plan };
-    memory.figures = memory.all_figures();
+    let memory = Memory { chosen, mtu_bytes, history, programs, costs, plan };
     let picture = Some(draw(&memory.title(), &memory.charts()).map_err(Failure::Measurement)?);
-    let figures = memory.figures.iter().map(|of| (of.name.to_owned(), text::one_decimal(of.value).to_string()));
-    experiment.finish(Report { tables: memory.tables(), figures: figures.collect(), details: memory, picture })
+    experiment.finish(Report { tables: memory.tables(), figures: memory.figures(), details: memory, picture })
 }
 
 /// Sorts the numbers and removes duplicates. At least two numbers must be above 0, because a slope needs two points.

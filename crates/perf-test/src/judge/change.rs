@@ -26,6 +26,7 @@ const MAX_CHANCE: f64 = 1.0 - CONFIDENCE;
 
 /// The change of a figure between two groups of runs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Change {
     /// The figure that is compared.
     #[serde(flatten)]
@@ -45,6 +46,7 @@ pub struct Change {
 
 /// The finding about a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
     /// The second group has lower values: better.

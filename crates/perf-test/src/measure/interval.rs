@@ -9,17 +9,20 @@ use serde::{Deserialize, Serialize};
 /// [`Interval::confidence`].
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A median with its confidence interval.
+/// A median with its confidence interval. JSON has null for an infinite number: the ratio to a value of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The number of values.
     pub n: usize,
     /// The median of the values.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub median: f64,
     /// The lower end of the interval.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub low: f64,
     /// The upper end of the interval.
+    #[cfg_attr(test, schemars(with = "Option<f64>"))]
     pub high: f64,
     /// The probability that the true median is between the ends, 0 to 1.
     pub confidence: f64,

@@ -24,7 +24,9 @@ const RECORD: &str = "condition.json";
 
 /// The content of `condition.json`: a condition and its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
+    /// The name and version of this format: gantry.perf_test.condition/1.
     schema: String,
     /// The settings of the condition.
     pub condition: Condition,
@@ -32,7 +34,9 @@ pub struct Record {
     pub skipped: Option<String>,
     /// The index of the condition in the plan.
     position: usize,
+    /// The number of rounds in the plan.
     rounds: u32,
+    /// The runs in the plan.
     runs: Vec<LabelledRun>,
 }
 
@@ -208,4 +212,24 @@ fn rounds(
         position: record.position,
     };
     Ok((found, reason.map(gap)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::conditions::plan::{Chrt, RtPolicy};
+    use crate::log::tests::{assert_committed, assert_described, assert_matches, schema_of};
+
+    #[test]
+    fn the_committed_schema_of_a_condition_is_that_of_the_types_and_matches() {
+        let schema = schema_of::<Record>(SCHEMA);
+        assert_committed(&schema, "perf_test-condition-1.schema.json");
+        assert_described(&schema);
+        let chrt = Some(Chrt { policy: RtPolicy::Fifo, priority: 5 });
+        let condition = Condition { name: "pinned".to_owned(), pin: vec![0], chrt, ..Condition::default() };
+        let runs = vec![LabelledRun { label: "a".to_owned(), arguments: vec!["-r".to_owned(), "10".to_owned()] }];
+        let plan = Plan { rounds: 2, runs, conditions: Vec::new(), notes: Vec::new() };
+        let record = Record::new(&plan, 0, &condition, Some("no CPU".to_owned()));
+        assert_matches(&schema, &serde_json::to_value(record).unwrap());
+    }
 }

@@ -122,8 +122,14 @@ impl LabelledResults {
         };
         let cells: Vec<Cell> = conditions.iter().map(cell).filter(|cell| !cell.logs.is_empty()).collect();
         let best = |figure: &'static Figure| {
-            let found: Vec<(&str, Interval)> =
-                cells.iter().filter_map(|cell| Some((cell.condition.as_str(), cell.interval(figure)?))).collect();
+            let values = |cell: &Cell| {
+                cell.results.rounds.iter().flatten().filter_map(|one| one.get(figure)).collect::<Vec<_>>()
+            };
+            let found: Vec<(&str, Vec<f64>)> = cells
+                .iter()
+                .map(|cell| (cell.condition.as_str(), values(cell)))
+                .filter(|found| !found.1.is_empty())
+                .collect();
             Best::among(figure, &found)
         };
         let best = FIGURES.map(best).into();

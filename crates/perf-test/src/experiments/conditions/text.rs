@@ -9,7 +9,6 @@ use crate::{
     common::distinct,
     experiments::results_file::{ResultsFile, RunResults, Table, headings},
     log::figures::Figure,
-    measure::interval::CONFIDENCE,
 };
 
 impl Comparison {
@@ -95,10 +94,11 @@ impl Comparison {
         let confidence = intervals.map(|found| found.confidence).fold(1.0, f64::min);
         notes.push(format!(
             "Medians of n rounds; the interval in parentheses holds the true median with {:.1} %. * is the best condition, = are \
-             conditions whose intervals overlap with that of the lowest median: no difference is shown.",
+             conditions that show no difference from it (the test of `compare logs`, 95 %).",
             confidence * 100.0
         ));
-        if confidence < CONFIDENCE {
+        let bests = self.runs.iter().flat_map(|run| &run.best);
+        if bests.into_iter().any(|best| best.condition.is_some() && !best.is_confident) {
             notes.push(
                 "? too few rounds for a verdict with 95 %, on a best condition as on a tie: give `rounds: 6` or more"
                     .to_owned(),

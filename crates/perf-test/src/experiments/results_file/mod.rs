@@ -73,7 +73,7 @@ pub struct ResultsFile {
     pub runs: Vec<RunResults>,
     /// The tables that the command printed.
     pub tables: Vec<Table>,
-    /// The names and units of the figures in `runs`.
+    /// The names and units of the figures in `runs`; empty without runs.
     pub figures: Vec<FigureEntry>,
     /// The ratios between the figures of two runs.
     pub ratios: Vec<Ratio>,
@@ -129,6 +129,7 @@ impl ResultsFile {
             name: figure.name,
             unit: figure.unit,
         };
+        let figures = if runs.is_empty() { Vec::new() } else { Values::figures().map(figure).collect() };
         ResultsFile {
             schema: SCHEMA,
             command: command.to_owned(),
@@ -137,7 +138,7 @@ impl ResultsFile {
             rounds,
             runs,
             tables,
-            figures: Values::figures().map(figure).collect(),
+            figures,
             ratios: Vec::new(),
             knees: Vec::new(),
             details: None,

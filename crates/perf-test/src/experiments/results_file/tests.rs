@@ -1,13 +1,11 @@
 //! Tests of the schema of results files: it is generated from the types, and a results file matches it.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
 
 use super::*;
 use crate::log::{
     figures::P50,
-    tests::{assert_described, schema_of},
+    tests::{assert_committed, assert_described, assert_matches, schema_of},
 };
 
 fn schema() -> Value {
@@ -16,17 +14,7 @@ fn schema() -> Value {
 
 #[test]
 fn the_committed_schema_of_results_is_that_of_the_types() {
-    let path: PathBuf =
-        [env!("CARGO_MANIFEST_DIR"), "../../docs/internals/perf_test-results-1.schema.json"].iter().collect();
-    let text = format!("{:#}\n", schema());
-    if std::env::var_os("WRITE_GOLDEN").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    assert!(
-        std::fs::read_to_string(&path).unwrap() == text,
-        "docs/internals/perf_test-results-1.schema.json is not that of results_file: `WRITE_GOLDEN=1 cargo test -p perf-test --lib \
-         committed_schema` writes it anew. docs/internals/releasing.md says when the version must be raised"
-    );
+    assert_committed(&schema(), "perf_test-results-1.schema.json");
 }
 
 #[test]
@@ -44,8 +32,6 @@ fn a_file_of_results_matches_its_schema() {
     let runs = vec![measured, RunResults::default()];
     let file = ResultsFile { ratios: vec![ratio], ..ResultsFile::new("versus", 2, runs, vec![table]) };
     let file = serde_json::to_value(&file).unwrap();
-    let validator = jsonschema::validator_for(&schema()).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&file).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+    assert_matches(&schema(), &file);
     assert_described(&schema());
 }

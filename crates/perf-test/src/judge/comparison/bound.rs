@@ -23,6 +23,7 @@ pub struct Bound {
 
 /// The decision whether a bound is exceeded.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Answer {
     /// The bound as the user gave it.
     pub bound: String,

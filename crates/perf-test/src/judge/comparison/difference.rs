@@ -36,6 +36,7 @@ const OF_THE_MACHINE: [(&str, &str); 14] = [
 
 /// A property that differs between runs.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The name of a condition as in the log, or of a property of the machine.
     pub name: String,

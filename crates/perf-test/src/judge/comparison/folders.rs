@@ -17,16 +17,21 @@ use crate::{
 };
 
 /// The name and version of the format of the JSON object.
-const SCHEMA: &str = "gantry.perf_test.compare_folders/1";
+pub(super) const SCHEMA: &str = "gantry.perf_test.compare_folders/1";
 /// The text before the number of the round in the name of a log.
 const NUMBERED: [&str; 2] = ["-round", "-run"];
 
 /// Two folders, with the comparison of each kind of run. It is serialised as the object of `--json`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FolderComparison {
+    /// The name and version of this format: gantry.perf_test.compare_folders/1.
     schema: &'static str,
+    /// The folder with which the other one is compared.
     base: PathBuf,
+    /// The other folder.
     new: PathBuf,
+    /// The kinds of run that are in both folders.
     kinds: Vec<Kind>,
     /// The kinds of run that are only in the first folder.
     only_base: Vec<String>,
@@ -38,9 +43,11 @@ pub struct FolderComparison {
 
 /// A kind of run with its comparison.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Kind {
     /// The path of the logs in their folder, without the number of the round.
     name: String,
+    /// The comparison of the runs of this kind.
     comparison: Comparison,
 }
 

@@ -25,15 +25,21 @@ const SCHEMA: &str = "gantry.perf_test.compare/1";
 
 /// Two sides of runs with their comparison. It is serialised as the object of `--json`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
+    /// The name and version of this format: gantry.perf_test.compare/1.
     schema: &'static str,
+    /// The side with which the other one is compared.
     base: Side,
+    /// The other side.
     new: Side,
     /// The conditions and properties of the machine that differ between runs.
     differences: Vec<Difference>,
     /// Warnings: sentences with reasons not to trust the comparison.
     warnings: Vec<String>,
+    /// The change of each figure from `base` to `new`.
     changes: Vec<Change>,
+    /// The answer to each bound of `--fail-above`.
     bounds: Vec<Answer>,
 }
 

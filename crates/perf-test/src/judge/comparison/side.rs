@@ -15,11 +15,13 @@ use crate::{
 
 /// The runs of one side, read from their logs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Side {
     /// The paths of the logs.
     pub logs: Vec<PathBuf>,
-    /// The descriptions of the runs, in the order of the logs.
+    /// The runs, in the order of the logs: their ids in the JSON, their descriptions here.
     #[serde(rename = "run_ids", serialize_with = "ids")]
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub descriptions: Vec<RunEntry>,
     /// The machine before each run.
     #[serde(skip)]

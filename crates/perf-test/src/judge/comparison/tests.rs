@@ -4,6 +4,7 @@ use std::path::Path;
 use std::slice::from_ref;
 
 use super::*;
+use crate::log::tests::{assert_committed, assert_described, assert_matches, schema_of};
 use crate::log::{Head, RunEntry};
 use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
@@ -21,6 +22,27 @@ fn log(folder: &Path, name: &str, latency_ns: u64, created_unix_ms: u64) -> Path
 fn logs(folder: &Path, side: &str, latencies_ns: [u64; 6], first_ms: u64) -> Vec<PathBuf> {
     let one = |index: usize, ns: u64| log(folder, &format!("{side}{index}"), ns, first_ms + 10 * index as u64);
     latencies_ns.into_iter().enumerate().map(|(index, ns)| one(index, ns)).collect()
+}
+
+#[test]
+fn the_committed_schemas_of_comparisons_are_those_of_the_types_and_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let [base, new] = ["base", "new"].map(|side| {
+        std::fs::create_dir(folder.path().join(side)).unwrap();
+        (1..=6).map(|n| log(folder.path(), &format!("{side}/x-round{n}.json"), 10_000, n)).collect::<Vec<_>>()
+    });
+    let schema = schema_of::<Comparison>(SCHEMA);
+    assert_committed(&schema, "perf_test-compare-1.schema.json");
+    assert_described(&schema);
+    let found = Comparison::of_logs(&base, &new, &["p50=10%".parse().unwrap()]).unwrap();
+    assert_matches(&schema, &serde_json::to_value(found).unwrap());
+
+    let schema = schema_of::<FolderComparison>(folders::SCHEMA);
+    assert_committed(&schema, "perf_test-compare_folders-1.schema.json");
+    assert_described(&schema);
+    let [base, new] = ["base", "new"].map(|side| folder.path().join(side));
+    let found = FolderComparison::of_folders(&base, &new, &[]).unwrap();
+    assert_matches(&schema, &serde_json::to_value(found).unwrap());
 }
 
 #[test]

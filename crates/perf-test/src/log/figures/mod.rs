@@ -15,6 +15,7 @@ use crate::{common::units::Unit, log::Summary, measure::interval::Interval};
 
 /// A figure of a run, such as the median latency.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figure {
     /// The name in options (`--require`, `--fail-above`) and in the URL of the page.
     #[serde(rename = "metric")]
@@ -27,7 +28,8 @@ pub struct Figure {
     /// The name of the field in results files. It contains the unit.
     #[serde(skip)]
     pub field: &'static str,
-    /// The unit of the figure's values.
+    /// The unit of the figure's values; empty for a count.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub unit: Unit,
     /// Whether the figure of several runs together is the sum of their values; otherwise it is the median.
     #[serde(skip)]

@@ -3,12 +3,13 @@
 
 use super::text::labelled;
 use crate::common::units::format_ns;
+use crate::log::figures::{Figure, PEAK_MEMORY, PSS};
 use crate::log::{Summary, WorkerEntry};
 use crate::measure::daemon::DaemonUsage;
 use perf_worker::backend::DeviceMemory;
 use perf_worker::measure::calibration::Calibration;
 use perf_worker::measure::histogram::Latencies;
-use perf_worker::measure::memory::{Footprint, Memory, Resident};
+use perf_worker::measure::memory::{Footprint, Resident};
 use perf_worker::measure::tally::TALLIES;
 use perf_worker::measure::threads::ThreadUsage;
 use perf_worker::run_spec::RunSpec;
@@ -91,24 +92,23 @@ impl Summary {
     }
 
     fn memory_lines(&self) -> Vec<String> {
-        let mut memory = Memory::default();
-        self.workers.iter().for_each(|worker| memory.add(&worker.memory));
+        let of_run = |figure: &Figure| figure.show_or_dash(figure.value(self));
+        let mut lines = vec![labelled!(
+            "memory",
+            "{} peak, sum of all workers and daemons; {} at the end (PSS, without perf_test's counters)",
+            of_run(&PEAK_MEMORY),
+            of_run(&PSS)
+        )];
         let mut footprint = Footprint::default();
         let ended: Vec<&Footprint> = self.workers.iter().filter_map(|worker| worker.footprint.as_ref()).collect();
         ended.iter().for_each(|of| footprint.add(of));
-        let mut lines = vec![labelled!(
-            "memory",
-            "{} KiB resident at the end, {} KiB peak, sum of the workers",
-            memory.rss_kib,
-            memory.peak_rss_kib
-        )];
         if ended.is_empty() {
             return lines;
         }
         let kind = |(name, Resident { rss_kib, pss_kib })| format!("{name} {rss_kib} ({pss_kib})");
         let Footprint { heap, stack, shared, file, other } = footprint;
         let kinds = [("heap", heap), ("stack", stack), ("shared", shared), ("file", file), ("other", other)].map(kind);
-        lines.push(labelled!("", "{} KiB: RSS (PSS, shared pages counted once)", kinds.join(", ")));
+        lines.push(labelled!("", "{} KiB of the workers: RSS (PSS)", kinds.join(", ")));
         lines
     }
 
@@ -141,7 +141,7 @@ impl Summary {
                 "its reports took {} of CPU during measurement, not included in it;",
                 format_ns(self.instrument_used.cpu_ns() as f64)
             ),
-            labelled!("", "its memory is {memory}, included in the memory above"),
+            labelled!("", "its memory is {memory}, included in the peak above"),
         ]
     }
 

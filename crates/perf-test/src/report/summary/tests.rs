@@ -122,7 +122,7 @@ fn a_good_run_is_reported_in_full() {
         "waking a thread 20.0 µs, reading the clock 25 ns",
         "100.00 per second and publisher, requested 100",
         "9.00 % of one core, 4.50 % of all 2, 900.0 µs per message",
-        "120000 KiB",
+        "117.2 MiB peak, sum of all workers and daemons",
         "1.22 × (2 warm copies + 1 wake-up = 820.0 µs),",
         "and 0.98 × the same with copies at the run's rate (1.02 ms); a run has more slots",
         "its reports took 15.00 ms of CPU during measurement, not included in it",
@@ -261,6 +261,7 @@ fn the_usage_of_daemons_is_in_the_cost_of_a_message_and_in_the_memory() {
     let text = printed("", &run);
     for words in [
         "and 1.0 % in daemons; 122.1 MiB peak;",
+        "memory        122.1 MiB peak, sum of all workers and daemons;",
         "4.50 % of all 2 without daemons, 1.00 ms per message with daemons",
         "router                       5000 KiB peak, 300.00 ms CPU",
     ] {

@@ -41,6 +41,7 @@ pub struct Plan {
 
 /// The settings of one condition. A setting that the plan does not give is not changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Condition {
     /// The name of the condition.
     pub name: String,
@@ -75,6 +76,7 @@ pub struct Condition {
 
 /// A real-time policy with its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Chrt {
     /// The scheduling policy.
     pub policy: RtPolicy,
@@ -84,6 +86,7 @@ pub struct Chrt {
 
 /// A real-time policy of sched(7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RtPolicy {
     /// SCHED_FIFO.

@@ -21,6 +21,7 @@ const TOPOLOGY: &str = "topology";
 
 /// A run of the plan, with its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LabelledRun {
     /// The label, for example `gantry` or `robot events`.
     pub label: String,
