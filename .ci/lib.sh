@@ -14,11 +14,14 @@ skip() { printf 'SKIPPED: %s\n' "$*" | tee -a "${CI_SKIPPED:-/dev/null}"; exit 0
 # `component rustfmt` installs a component of the toolchain if it is missing.
 component() { "cargo-${1#rust}" --version >/dev/null 2>&1 || rustup component add "$1"; }
 
-# `install_packages NAME...` installs Debian packages, if the user is root. Concurrent steps take turns by a lock.
+# `install_packages NAME...` installs Debian packages, if the user is root, or on a CI runner by sudo. Concurrent steps
+# take turns by a lock.
 install_packages() {
-    command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 1
-    local install=(timeout 300 apt-get install -y -qq --no-install-recommends "$@")
-    { flock 9 && { "${install[@]}" || { timeout 120 apt-get update -qq && "${install[@]}"; }; }; } \
+    command -v apt-get >/dev/null || return 1
+    local sudo=()
+    [ "$(id -u)" = 0 ] || { [ -n "${CI:-}" ] && sudo -n true 2>/dev/null && sudo=(sudo -n); } || return 1
+    local install=(timeout 300 "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$@")
+    { flock 9 && { "${install[@]}" || { timeout 120 "${sudo[@]}" apt-get update -qq && "${install[@]}"; }; }; } \
         9>"${TMPDIR:-/tmp}/gantry-install-packages.lock" >/dev/null 2>&1
 }
 
