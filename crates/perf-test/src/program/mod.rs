@@ -112,6 +112,7 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if runs == 1 {
         return runner.once(&spec);
     }
+    // These are no rounds of a batch: each run prints its rows and its summary, and the first failure ends the command.
     let (mut summaries, mut not_met) = (Vec::new(), 0);
     for run in 1..=runs {
         let title = format!("run {run} of {runs}");

@@ -16,7 +16,8 @@ use crate::{
     },
 };
 
-/// A figure for which ratios are computed, with its name in ratios. Lower values are better.
+/// A figure for which ratios are computed, with its name in the field [`Ratio::figure`] of results files. Lower values
+/// are better.
 pub type Compared = (&'static str, &'static Figure);
 /// The median latency.
 pub static LATENCY: Compared = ("latency", &P50);
