@@ -13,5 +13,6 @@
 //       });
 #pragma once
 
+#include <gantry_rclcpp/events_queue.hpp>
 #include <gantry_rclcpp/publisher.hpp>
 #include <gantry_rclcpp/subscription.hpp>
