@@ -494,6 +494,16 @@ gantry_status gantry_node_get_parameter(const gantry_node *node, const char *nam
 gantry_status gantry_node_get_parameters_by_prefix(const gantry_node *node, const char *prefix,
                                                    gantry_parameters **values);
 
+/* Reads the properties of a parameter: the type of its value (GANTRY_PARAMETER_…), and its options. The list has one
+ * string, the description, to which `options->description` points until the list is destroyed. */
+gantry_status gantry_node_describe_parameter(const gantry_node *node, const char *name, int32_t *value_type,
+                                             gantry_parameter_options *options, gantry_strings **description);
+
+/* The names of the parameters that begin with one of the prefixes and a dot; of all parameters if `prefix_count` is 0.
+ * `depth` limits the number of parts of a name below its prefix; 0 means no limit. */
+gantry_status gantry_node_list_parameters(const gantry_node *node, const char *const *prefixes, size_t prefix_count,
+                                          uint64_t depth, gantry_strings **names);
+
 /* Sets all of these parameters or, after a failure, none. */
 gantry_status gantry_node_set_parameters(const gantry_node *node, const gantry_parameter *parameters, size_t count);
 
@@ -504,6 +514,19 @@ gantry_status gantry_node_set_parameters(const gantry_node *node, const gantry_p
  * once: when the function was removed and does not run any more, or if it could not be added. */
 gantry_status gantry_node_on_set_parameters(
     const gantry_node *node, const char *(*function)(void *context, const gantry_parameter *parameters, size_t count),
+    void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
+
+/* Adds a function that may alter a list of parameters before they are set: it sets `*parameters` and `*count` to another
+ * array, which stays valid until the next call or the end of the callback. A change with an empty list, or with an array
+ * that cannot be read, fails. The function is not called for declarations. Otherwise as gantry_node_on_set_parameters. */
+gantry_status gantry_node_before_set_parameters(
+    const gantry_node *node, void (*function)(void *context, const gantry_parameter **parameters, size_t *count),
+    void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
+
+/* Adds a function that is called with parameters after they were set or declared. Otherwise as
+ * gantry_node_on_set_parameters. */
+gantry_status gantry_node_after_set_parameters(
+    const gantry_node *node, void (*function)(void *context, const gantry_parameter *parameters, size_t count),
     void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
 
 /* Removes the function. */
