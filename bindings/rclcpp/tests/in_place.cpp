@@ -85,8 +85,8 @@ static void all_meet(const char *topic, Arguments... arguments) {
     CHECK((*kept)->width() == 4 && (*kept)->data()[0] == 4);
 }
 
-// A spinning EventsExecutor with an EventsQueue calls the callbacks on its own thread: of subscriptions in place, which the queue
-// waits for, and of timers and other subscriptions. A subscription may come and go meanwhile.
+// A spinning EventsExecutor with an EventsQueue calls the callbacks on its own thread: of subscriptions in place,
+// which the queue waits for, and of timers and other subscriptions. A subscription may come and go meanwhile.
 static void events_queue() {
     auto node = std::make_shared<rclcpp::Node>("queue_node");
     EventsExecutor executor(std::make_unique<gantry::EventsQueue>());

@@ -509,16 +509,17 @@ gantry_status gantry_node_set_parameters(const gantry_node *node, const gantry_p
 
 /* Adds a function that may refuse a declaration or a change. The function returns NULL, or the reason as a string that
  * stays valid until the next call. The arguments are `context`, and an array of `count` parameters, which is valid
- * until the function returns. The function may read parameters but not change them, and must not throw. Its calls run on the
- * thread of the change or of the parameter services, and never overlap. `free_context`, which may be NULL, is called
- * once: when the function was removed and does not run any more, or if it could not be added. */
+ * until the function returns. The function may read parameters but not change them, and must not throw. Its calls run
+ * on the thread of the change or of the parameter services, and never overlap. `free_context`, which may be NULL, is
+ * called once: when the function was removed and does not run any more, or if it could not be added. */
 gantry_status gantry_node_on_set_parameters(
     const gantry_node *node, const char *(*function)(void *context, const gantry_parameter *parameters, size_t count),
     void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
 
-/* Adds a function that may alter a list of parameters before they are set: it sets `*parameters` and `*count` to another
- * array, which stays valid until the next call or the end of the callback. A change with an empty list, or with an array
- * that cannot be read, fails. The function is not called for declarations. Otherwise as gantry_node_on_set_parameters. */
+/* Adds a function that may alter a list of parameters before they are set: it sets `*parameters` and `*count` to
+ * another array, which stays valid until the next call or the end of the callback. A change with an empty list, or with
+ * an array that cannot be read, fails. The function is not called for declarations. Otherwise as
+ * gantry_node_on_set_parameters. */
 gantry_status gantry_node_before_set_parameters(
     const gantry_node *node, void (*function)(void *context, const gantry_parameter **parameters, size_t *count),
     void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);

@@ -95,8 +95,8 @@ pub unsafe extern "C" fn gantry_node_before_set_parameters(
             let (mut array, mut count) = (list.structs.as_ptr(), list.structs.len());
             // SAFETY: H4; the list has the elements until the call ends.
             unsafe { function(owned.context.pointer(), &raw mut array, &raw mut count) };
-            // SAFETY: H4: the function leaves the array, or sets another array that is valid now. A list that cannot be read
-            // becomes an empty list, which the node refuses.
+            // SAFETY: H4: the function leaves the array, or sets another array that is valid now. A list that cannot
+            // be read becomes an empty list, which the node refuses.
             *changes = unsafe { parameters("parameters", array, count) }.unwrap_or_default();
         })
     };

@@ -185,8 +185,8 @@ public:
     result<std::map<std::string, std::vector<std::string>>> get_service_names_and_types() const {
         return by_name([this](auto **list) { return gantry_node_service_names_and_types(raw(), list); });
     }
-    // The types that are published on a topic now, each once. With them, a program can subscribe to a topic whose type it
-    // does not know.
+    // The types that are published on a topic now, each once. With them, a program can subscribe to a topic whose type
+    // it does not know.
     result<TypeList> get_topic_types(const std::string &topic) const {
         return TypeList::create([&](auto **list) { return gantry_node_topic_types(raw(), topic.c_str(), list); });
     }

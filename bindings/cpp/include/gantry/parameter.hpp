@@ -159,8 +159,8 @@ public:
         if (options.has_double_range) found.floating_point_range = {options.double_from, options.double_to, options.double_step};
         return result<ParameterDescriptor>(std::move(found));
     }
-    // The names of the parameters below any of the prefixes; of all parameters if there are no prefixes. `depth` limits the
-    // number of parts of a name below its prefix; 0 means no limit.
+    // The names of the parameters below any of the prefixes; of all parameters if there are no prefixes. `depth`
+    // limits the number of parts of a name below its prefix; 0 means no limit.
     result<std::vector<std::string>> list_parameters(const std::vector<std::string> &prefixes = {}, std::uint64_t depth = 0) const {
         std::vector<const char *> raw;
         for (const auto &prefix : prefixes) raw.push_back(prefix.c_str());
@@ -168,20 +168,20 @@ public:
     }
 
     // Adds a function that may refuse changes: SetParametersResult function(const std::vector<Parameter> &). It may
-    // read parameters but not change them, and runs on the thread of the change or of the parameter services. It must not
-    // throw: an exception ends the program. It is removed when the returned pointer is dropped.
+    // read parameters but not change them, and runs on the thread of the change or of the parameter services. It must
+    // not throw: an exception ends the program. It is removed when the returned pointer is dropped.
     template <class Function>
     result<std::shared_ptr<ParameterCallbackHandle>> add_on_set_parameters_callback(Function function) const {
         return add_parameter_callback<on_set_parameters>(node(), std::move(function), gantry_node_on_set_parameters);
     }
-    // Adds a function that may alter the list before it is set: void function(std::vector<Parameter> &). It is not called
-    // for declarations; otherwise as add_on_set_parameters_callback.
+    // Adds a function that may alter the list before it is set: void function(std::vector<Parameter> &). It is not
+    // called for declarations; otherwise as add_on_set_parameters_callback.
     template <class Function>
     result<std::shared_ptr<ParameterCallbackHandle>> add_pre_set_parameters_callback(Function function) const {
         return add_parameter_callback<pre_set_parameters>(node(), std::move(function), gantry_node_before_set_parameters);
     }
-    // Adds a function that is called after parameters were set or declared: void function(const std::vector<Parameter> &).
-    // Otherwise as add_on_set_parameters_callback.
+    // Adds a function that is called after parameters were set or declared: void function(const std::vector<Parameter>
+    // &). Otherwise as add_on_set_parameters_callback.
     template <class Function>
     result<std::shared_ptr<ParameterCallbackHandle>> add_post_set_parameters_callback(Function function) const {
         return add_parameter_callback<post_set_parameters>(node(), std::move(function), gantry_node_after_set_parameters);

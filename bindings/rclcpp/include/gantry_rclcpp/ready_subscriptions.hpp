@@ -13,7 +13,8 @@
 
 namespace gantry::detail {
 
-// Subscriptions and a guard condition, in an rcl wait set. One thread at a time waits; any thread calls the other functions.
+// Subscriptions and a guard condition, in an rcl wait set. One thread at a time waits; any thread calls the other
+// functions.
 class ReadySubscriptions {
 public:
     explicit ReadySubscriptions(const rclcpp::Context::SharedPtr &context)
@@ -26,8 +27,8 @@ public:
     ReadySubscriptions(const ReadySubscriptions &) = delete;
     ReadySubscriptions &operator=(const ReadySubscriptions &) = delete;
 
-    // The subscriptions of the EventsQueue that a callback of an executor leads to, or null. The callback is called with 0
-    // events, which each queue ignores; an EventsQueue answers.
+    // The subscriptions of the EventsQueue that a callback of an executor leads to, or null. The callback is called
+    // with 0 events, which each queue ignores; an EventsQueue answers.
     static std::shared_ptr<ReadySubscriptions> find(const std::function<void(std::size_t, int)> &callback) {
         std::shared_ptr<ReadySubscriptions> found;
         search() = &found;
@@ -70,8 +71,8 @@ public:
             if (each.waitable == waitable) each.is_reported = false;
     }
 
-    // Waits until a subscription has a message, `wake` is called, or the time is over. Calls `report` with each subscription
-    // that has a message and was not reported since `taken`.
+    // Waits until a subscription has a message, `wake` is called, or the time is over. Calls `report` with each
+    // subscription that has a message and was not reported since `taken`.
     template <class Report>
     void wait(std::chrono::nanoseconds timeout, Report &&report) {
         prepare();

@@ -65,8 +65,8 @@ public:
         const char *why = view.error().message.c_str();
         if (functions_->skip_malformed(rmw_, bytes.raw(), why) != RMW_RET_OK) log(detail::rmw_error());
     }
-    // An EventsQueue of gantry_rclcpp waits for the subscription itself. Otherwise a thread of rmw_gantry waits and calls
-    // the callback.
+    // An EventsQueue of gantry_rclcpp waits for the subscription itself. Otherwise a thread of rmw_gantry waits and
+    // calls the callback.
     void set_on_ready_callback(std::function<void(std::size_t, int)> callback) override {
         InPlaceSubscription::clear_on_ready_callback();
         const auto found = detail::ReadySubscriptions::find(callback);

@@ -201,8 +201,8 @@ impl Node {
         self.parameters().add_post_set_callback(Box::new(callback))
     }
 
-    /// True if the node's parameter services have started, so that an executor has to run them. Bindings that run them on
-    /// a thread of their own ask for it.
+    /// True if the node's parameter services have started, so that an executor has to run them. Bindings that run the
+    /// services on a thread of their own need this function.
     #[must_use]
     pub fn has_parameter_services(&self) -> bool {
         self.parameters().is_started()
