@@ -88,6 +88,9 @@ static void all_meet(const char *topic, Arguments... arguments) {
 // A spinning EventsExecutor with an EventsQueue calls the callbacks on its own thread: of subscriptions in place,
 // which the queue waits for, and of timers and other subscriptions. A subscription may come and go meanwhile.
 static void events_queue() {
+    gantry::EventsQueue empty;
+    gantry::EventsQueue::Event event;
+    CHECK(!empty.dequeue(event, std::chrono::nanoseconds(-5)));  // the time of a timer that is overdue
     auto node = std::make_shared<rclcpp::Node>("queue_node");
     EventsExecutor executor(std::make_unique<gantry::EventsQueue>());
     executor.add_node(node);

@@ -180,8 +180,8 @@ public:
     result<std::shared_ptr<ParameterCallbackHandle>> add_pre_set_parameters_callback(Function function) const {
         return add_parameter_callback<pre_set_parameters>(node(), std::move(function), gantry_node_before_set_parameters);
     }
-    // Adds a function that is called after parameters were set or declared: void function(const std::vector<Parameter>
-    // &). Otherwise as add_on_set_parameters_callback.
+    // Adds a function that is called after parameters were set or declared: void function(const
+    // std::vector<Parameter> &). Otherwise as add_on_set_parameters_callback.
     template <class Function>
     result<std::shared_ptr<ParameterCallbackHandle>> add_post_set_parameters_callback(Function function) const {
         return add_parameter_callback<post_set_parameters>(node(), std::move(function), gantry_node_after_set_parameters);

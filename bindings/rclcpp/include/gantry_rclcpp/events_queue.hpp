@@ -61,10 +61,12 @@ private:
         return !events_.empty();
     }
     bool pop(Event &event) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (events_.empty()) return false;
-        event = std::move(events_.front());
-        events_.pop_front();
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (events_.empty()) return false;
+            event = std::move(events_.front());
+            events_.pop_front();
+        }
         // The next wait reports the subscription again if it has another message.
         if (event.type == rclcpp::experimental::executors::WAITABLE_EVENT) ready_->taken(event.entity_key);
         return true;

@@ -4,7 +4,9 @@
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp/waitable.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -76,8 +78,9 @@ public:
     template <class Report>
     void wait(std::chrono::nanoseconds timeout, Report &&report) {
         prepare();
+        // rcl waits without limit for a negative time, which an executor passes if a timer is overdue.
         const bool is_endless = timeout == std::chrono::nanoseconds::max();
-        const rcl_ret_t ended = rcl_wait(&wait_set_, is_endless ? -1 : timeout.count());
+        const rcl_ret_t ended = rcl_wait(&wait_set_, is_endless ? -1 : std::max<std::int64_t>(timeout.count(), 0));
         const std::lock_guard<std::mutex> lock(mutex_);
         is_waiting_ = false;
         if (ended == RCL_RET_OK)
