@@ -125,6 +125,69 @@ static void endpoints_and_names() {
     CHECK(std::memcmp(&publishers[0].endpoint_gid, &gid, sizeof gid) == 0);
 }
 
+// A function before a change adds a parameter, and a function after the change sees both.
+static void before_and_after_changes() {
+    auto node = ok(gantry::Node::create("around"));
+    gantry::ParameterDescriptor percent;
+    percent.description = "of the full power";
+    percent.integer_range = gantry::IntegerRange{0, 100, 5};
+    ok(node.declare_parameter("drive.power", 50, percent));
+    ok(node.declare_parameter("drive.modes", std::vector<std::string>{"slow"}));
+    const auto described = ok(node.describe_parameter("drive.power"));
+    CHECK(described.name == "drive.power" && described.type == GANTRY_PARAMETER_INTEGER && !described.read_only);
+    CHECK(described.description == "of the full power" && described.integer_range->step == 5 && !described.floating_point_range);
+    CHECK(node.describe_parameter("drive").error().status == GANTRY_INVALID_ARGUMENT);
+    CHECK(ok(node.list_parameters({"drive"})) == (std::vector<std::string>{"drive.modes", "drive.power"}));
+    CHECK(ok(node.list_parameters()).size() == 3 && ok(node.list_parameters({}, 1)).size() == 1);
+
+    auto before = ok(node.add_pre_set_parameters_callback([](std::vector<gantry::Parameter> &changes) {
+        changes.push_back({"drive.modes", std::vector<std::string>{"fast", "a text that is too long for the object itself"}});
+    }));
+    std::vector<std::string> seen;
+    auto after = ok(node.add_post_set_parameters_callback([&](const std::vector<gantry::Parameter> &changes) {
+        for (const auto &change : changes) seen.push_back(change.name);
+    }));
+    ok(node.set_parameter({"drive.power", 55}));
+    CHECK(seen == (std::vector<std::string>{"drive.power", "drive.modes"}));
+    CHECK(ok(node.get_parameter<std::vector<std::string>>("drive.modes"))[0] == "fast");
+    before.reset();
+    after.reset();
+    ok(node.set_parameter({"drive.power", 60}));
+    CHECK(seen.size() == 2);
+    before = ok(node.add_pre_set_parameters_callback([](std::vector<gantry::Parameter> &changes) { changes.clear(); }));
+    CHECK(!node.set_parameter({"drive.power", 65}) && ok(node.get_parameter<std::int64_t>("drive.power")) == 60);
+}
+
+// The command line alone gives a node parameter services.
+static void only_use_sim_time() {
+    gantry::NodeOptions options;
+    options.arguments = {"--ros-args", "-p", "use_sim_time:=false"};
+    auto offering = ok(gantry::Node::create("with_sim_time", options));
+    auto node = ok(gantry::Node::create("asking_for_sim_time"));
+    auto get = ok(node.create_client<GetParameters>("with_sim_time/get_parameters"));
+    CHECK(ok(get.wait_for_service(PATIENCE)));
+    GetParameters::Request::Shape names;
+    names.names = {"use_sim_time"};
+    const auto values = ok(get.call(ok(get.loan_request(names)), PATIENCE));
+    CHECK(!(*values->values().begin()).bool_value());
+}
+
+// A program that does not know the type of a topic finds it in the graph.
+static void types_of_topics() {
+    auto node = ok(gantry::Node::create("typed"));
+    auto publisher = ok(node.create_publisher<String>("typed", gantry::QoS(1).transient_local()));
+    const auto types = ok(node.get_topic_types("typed"));
+    CHECK(types.size() == 1 && std::string(types[0].name) == "std_msgs/msg/String" && ok(node.get_topic_types("none")).empty());
+    auto any = ok(node.create_generic_subscription("typed", types[0], gantry::QoS(1).transient_local()));
+    ok(publisher.publish({"text"}, [](auto &) {}));
+    CHECK(ok(any.wait(PATIENCE)));
+    const auto sample = ok(any.take());
+    CHECK(ok(gantry::cdr::view<String>(sample->bytes().data(), sample->bytes().size())).data() == "text");
+    auto service = ok(node.create_service<GetParameters>("typed_service"));
+    const auto services = ok(node.get_service_types("typed_service"));
+    CHECK(services.size() == 1 && std::string(services[0].name) == "rcl_interfaces/srv/GetParameters");
+}
+
 int main() {
     auto node = node_with_arguments();
     declared_values(node);
@@ -133,6 +196,9 @@ int main() {
     CHECK(ok(node.get_parameter<double>("rate")) == 12.5);
     dynamic_types();
     overrides_are_served();
+    before_and_after_changes();
+    only_use_sim_time();
+    types_of_topics();
     endpoints_and_names();
     return 0;
 }

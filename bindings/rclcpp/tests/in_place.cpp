@@ -10,6 +10,7 @@
 
 #include <optional>
 
+using rclcpp::experimental::executors::EventsExecutor;
 using sensor_msgs::msg::Image;
 using Sample = gantry::Sample<gantry_msgs::sensor_msgs::msg::Image>;
 using Publisher = gantry::InPlacePublisher<Image>;
@@ -33,8 +34,8 @@ static void spin_until(Executor &executor, const std::function<bool()> &is_done)
 
 // A topic with two publishers and two subscriptions: one of each for messages in shared memory, and one of each of
 // rclcpp.
-template <class Executor>
-static void all_meet(const char *topic) {
+template <class Executor, class... Arguments>
+static void all_meet(const char *topic, Arguments... arguments) {
     const rclcpp::NodeOptions options =
         rclcpp::NodeOptions().arguments({"--ros-args", "-r", "__ns:=/left", "-r", "image:=" + std::string(topic)});
     auto node = std::make_shared<rclcpp::Node>("eye", options);
@@ -55,7 +56,7 @@ static void all_meet(const char *topic) {
     auto copying = node->create_publisher<Image>("image", qos);
     const std::string name = "/left/" + std::string(topic);
     CHECK(publisher->endpoint()->get_topic_name() == name && in_place->endpoint()->get_topic_name() == name);
-    Executor executor;
+    Executor executor(std::move(arguments)...);
     executor.add_node(node);
     spin_until(executor, [&] { return publisher->endpoint()->get_subscription_count() == 2; });
     CHECK(node->count_publishers(name) == 2 && node->count_subscribers(name) == 2);
@@ -82,6 +83,55 @@ static void all_meet(const char *topic) {
     publisher.reset();
     node.reset();
     CHECK((*kept)->width() == 4 && (*kept)->data()[0] == 4);
+}
+
+// A spinning EventsExecutor with an EventsQueue calls the callbacks on its own thread: of subscriptions in place,
+// which the queue waits for, and of timers and other subscriptions. A subscription may come and go meanwhile.
+static void events_queue() {
+    gantry::EventsQueue empty;
+    gantry::EventsQueue::Event event;
+    CHECK(!empty.dequeue(event, std::chrono::nanoseconds(-5)));  // the time of a timer that is overdue
+    auto node = std::make_shared<rclcpp::Node>("queue_node");
+    EventsExecutor executor(std::make_unique<gantry::EventsQueue>());
+    executor.add_node(node);
+    std::atomic<int> received{0}, others{0}, ticks{0}, late{0};
+    std::atomic<bool> is_own_thread{true};
+    std::thread::id spinner;
+    const auto check_thread = [&] { is_own_thread = is_own_thread && std::this_thread::get_id() == spinner; };
+    auto first = gantry::create_subscription<Image>(node, "one", rclcpp::QoS(100), [&](const Sample &) { check_thread(), received++; });
+    auto other = node->create_subscription<Image>("one", rclcpp::QoS(100), [&](const Image &) { check_thread(), others++; });
+    auto timer = node->create_wall_timer(std::chrono::milliseconds(1), [&] { check_thread(), ticks++; });
+    auto publisher = gantry::create_publisher<Image>(node, "one", rclcpp::QoS(100));
+    while (publisher->endpoint()->get_subscription_count() < 2) std::this_thread::yield();
+    std::atomic<bool> is_set{false};
+    std::thread spinning([&] {
+        spinner = std::this_thread::get_id();
+        is_set = true;
+        executor.spin();
+    });
+    while (!is_set) std::this_thread::yield();
+    const auto wait_for = [](const std::atomic<int> &count, int least) {
+        const auto end = std::chrono::steady_clock::now() + PATIENCE;
+        while (count < least && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        CHECK(count >= least);
+    };
+    for (std::uint32_t i = 0; i < 50; i++) publish(*publisher, i);
+    wait_for(received, 50);
+    wait_for(others, 50);
+    wait_for(ticks, 3);
+    for (int i = 0; i < 20; i++) {
+        auto passing = gantry::create_subscription<Image>(node, "late", rclcpp::QoS(10), [&](const Sample &) { late++; });
+        auto sender = gantry::create_publisher<Image>(node, "late", rclcpp::QoS(10));
+        while (sender->endpoint()->get_subscription_count() == 0) std::this_thread::yield();
+        publish(*sender, 1);
+        wait_for(late, i + 1);
+    }
+    first.reset();
+    publish(*publisher, 51);
+    wait_for(others, 51);
+    CHECK(received == 50 && late == 20 && is_own_thread);
+    executor.cancel();
+    spinning.join();
 }
 
 // In an executor with several threads, only one thread at a time takes, and no message arrives twice.
@@ -163,7 +213,9 @@ int main(int argc, char **argv) {
     rclcpp::init(argc, argv);
     all_meet<rclcpp::executors::SingleThreadedExecutor>("single");
     all_meet<rclcpp::executors::MultiThreadedExecutor>("multi");
-    all_meet<rclcpp::experimental::executors::EventsExecutor>("events");
+    all_meet<EventsExecutor>("events");
+    all_meet<EventsExecutor>("queue", std::make_unique<gantry::EventsQueue>());
+    events_queue();
     several_threads();
     events();
     endpoint_outlives();

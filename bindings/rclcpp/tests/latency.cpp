@@ -1,10 +1,12 @@
 // Measures the latency of images through an executor of rclcpp:
-// latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp [single|multi|events]]
+// latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp|guard [single|multi|static|events|queue]]
 //
 // With `in-place` (the default), the messages are in shared memory (gantry_rclcpp). With `rclcpp`, the endpoints are
 // rclcpp's own, over any RMW. `both` is one process with a thread that publishes. Its messages are intra-process with
-// `rclcpp`: rclcpp passes a pointer and triggers a guard condition, so the latency is the latency of the executor. The
-// last word selects the executor.
+// `rclcpp`: rclcpp passes a pointer and triggers a guard condition. `both … guard` has no messages: the thread triggers
+// a guard condition of rclcpp, so the latency is the latency of the executor, over any RMW.
+//
+// The last word selects the executor; `queue` is the EventsExecutor with gantry::EventsQueue.
 //
 // The subscription ends with the last message, or with SIGINT if that is lost. It prints one line of JSON. A latency is
 // the time from before the publication to the beginning of the callback. Both processes print their CPU time (user and
@@ -18,6 +20,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -140,8 +143,14 @@ struct Arrivals {
 static std::unique_ptr<rclcpp::Executor> make_executor(const std::string &name) {
     if (name == "single") return std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
     if (name == "multi") return std::make_unique<rclcpp::executors::MultiThreadedExecutor>();
-    if (name == "events") return std::make_unique<rclcpp::experimental::executors::EventsExecutor>();
-    throw std::invalid_argument("the executors are single, multi and events");
+    using rclcpp::experimental::executors::EventsExecutor;
+    if (name == "events") return std::make_unique<EventsExecutor>();
+    if (name == "queue") return std::make_unique<EventsExecutor>(std::make_unique<gantry::EventsQueue>());
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    if (name == "static") return std::make_unique<rclcpp::executors::StaticSingleThreadedExecutor>();
+#pragma GCC diagnostic pop
+    throw std::invalid_argument("the executors are single, multi, static, events and queue");
 }
 
 static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count, bool is_in_place,
@@ -167,6 +176,34 @@ static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, st
     arrivals.print(bytes);
 }
 
+// Triggers a guard condition of the node's executor at the due times.
+static void trigger(const rclcpp::Node::SharedPtr &node, std::size_t count, double rate, const std::string &executor_name) {
+    auto executor = make_executor(executor_name);
+    Arrivals arrivals{*executor, count};
+    arrivals.latencies_us.reserve(count);
+    std::atomic<std::int64_t> sent_ns{0};
+    std::uint32_t index = 0;
+    const auto waitable = std::make_shared<rclcpp::executors::ExecutorNotifyWaitable>([&] {
+        const std::int64_t arrived_ns = now_ns(), sent = sent_ns.exchange(0);
+        if (sent == 0) return;  // a first call without a trigger
+        arrivals.arrive(arrived_ns, static_cast<std::int32_t>(sent / 1000000000), static_cast<std::uint32_t>(sent % 1000000000),
+                        index++);
+    });
+    const auto guard = std::make_shared<rclcpp::GuardCondition>();
+    waitable->add_guard_condition(guard);
+    node->get_node_waitables_interface()->add_waitable(waitable, nullptr);
+    executor->add_node(node);
+    std::thread triggering([&] {
+        pace(count, rate, [](std::uint32_t) {}, [&](std::int64_t time_ns) {
+            sent_ns = time_ns;
+            guard->trigger();
+        });
+    });
+    executor->spin();
+    triggering.join();
+    arrivals.print(0);
+}
+
 int main(int argc, char **argv) {
     rclcpp::init(argc, argv);
     const std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -174,7 +211,7 @@ int main(int argc, char **argv) {
         return index < arguments.size() ? arguments[index] : std::string(otherwise);
     };
     if (arguments.size() < 4) {
-        std::fprintf(stderr, "latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp [single|multi|events]]\n");
+        std::fprintf(stderr, "latency pub|sub|both BYTES COUNT RATE [in-place|rclcpp|guard [single|multi|static|events|queue]]\n");
         return 2;
     }
     const std::size_t bytes = std::stoul(arguments[1]), count = std::stoul(arguments[2]);
@@ -184,6 +221,11 @@ int main(int argc, char **argv) {
     auto node = std::make_shared<rclcpp::Node>("latency_" + arguments[0],
                                                rclcpp::NodeOptions().use_intra_process_comms(is_both && !is_in_place));
     const auto publish = [&] { (is_in_place ? publish_in_place : publish_as_rclcpp)(node, bytes, count, rate); };
+    if (argument(4, "in-place") == "guard") {
+        trigger(node, count, rate, argument(5, "single"));
+        rclcpp::shutdown();
+        return 0;
+    }
     std::thread publisher;
     if (is_both) publisher = std::thread(publish);
     if (arguments[0] == "pub") publish();

@@ -477,7 +477,8 @@ gantry_status gantry_node_resolve_topic_name(const gantry_node *node, const char
 /* Declares a parameter of the given type, with its default. `options` may be NULL. Writes the value to `value`, which
  * may be NULL: a list with one element, which is the value of the ROS arguments (`-p name:=value`, `--params-file`), or
  * else the default. The first declaration or change starts a thread, which runs the node's parameter services. With
- * `declares_parameters_from_overrides`, gantry_node_create starts the thread. */
+ * `declares_parameters_from_overrides`, or with a value of `use_sim_time` in the ROS arguments, gantry_node_create starts
+ * the thread. */
 gantry_status gantry_node_declare_parameter(const gantry_node *node, const gantry_parameter *parameter,
                                             const gantry_parameter_options *options, gantry_parameters **value);
 
@@ -494,16 +495,40 @@ gantry_status gantry_node_get_parameter(const gantry_node *node, const char *nam
 gantry_status gantry_node_get_parameters_by_prefix(const gantry_node *node, const char *prefix,
                                                    gantry_parameters **values);
 
+/* Reads the properties of a parameter: the type of its value (GANTRY_PARAMETER_…), and its options. The list has one
+ * string, the description, to which `options->description` points until the list is destroyed. */
+gantry_status gantry_node_describe_parameter(const gantry_node *node, const char *name, int32_t *value_type,
+                                             gantry_parameter_options *options, gantry_strings **description);
+
+/* The names of the parameters that begin with one of the prefixes and a dot; of all parameters if `prefix_count` is 0.
+ * `depth` limits the number of parts of a name below its prefix; 0 means no limit. */
+gantry_status gantry_node_list_parameters(const gantry_node *node, const char *const *prefixes, size_t prefix_count,
+                                          uint64_t depth, gantry_strings **names);
+
 /* Sets all of these parameters or, after a failure, none. */
 gantry_status gantry_node_set_parameters(const gantry_node *node, const gantry_parameter *parameters, size_t count);
 
 /* Adds a function that may refuse a declaration or a change. The function returns NULL, or the reason as a string that
  * stays valid until the next call. The arguments are `context`, and an array of `count` parameters, which is valid
- * until the function returns. The function may read parameters but not change them, and must not throw. Its calls run on the
- * thread of the change or of the parameter services, and never overlap. `free_context`, which may be NULL, is called
- * once: when the function was removed and does not run any more, or if it could not be added. */
+ * until the function returns. The function may read parameters but not change them, and must not throw. Its calls run
+ * on the thread of the change or of the parameter services, and never overlap. `free_context`, which may be NULL, is
+ * called once: when the function was removed and does not run any more, or if it could not be added. */
 gantry_status gantry_node_on_set_parameters(
     const gantry_node *node, const char *(*function)(void *context, const gantry_parameter *parameters, size_t count),
+    void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
+
+/* Adds a function that may alter a list of parameters before they are set: it sets `*parameters` and `*count` to
+ * another array, which stays valid until the next call or the end of the callback. A change with an empty list, or with
+ * an array that cannot be read, fails. The function is not called for declarations. Otherwise as
+ * gantry_node_on_set_parameters. */
+gantry_status gantry_node_before_set_parameters(
+    const gantry_node *node, void (*function)(void *context, const gantry_parameter **parameters, size_t *count),
+    void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
+
+/* Adds a function that is called with parameters after they were set or declared. Otherwise as
+ * gantry_node_on_set_parameters. */
+gantry_status gantry_node_after_set_parameters(
+    const gantry_node *node, void (*function)(void *context, const gantry_parameter *parameters, size_t count),
     void *context, void (*free_context)(void *context), gantry_parameter_callback **callback);
 
 /* Removes the function. */

@@ -2,8 +2,9 @@
 
 use crate::{
     abi,
-    argument::{options, shared, text},
+    argument::{shared, text},
     failure::{Failure, Result},
+    sized::options,
 };
 use gantry::{
     Durability, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos, QosPolicy, Reliability, RequestId,

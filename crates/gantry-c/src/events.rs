@@ -2,11 +2,12 @@
 
 use crate::{
     abi::{self, Event, NONE, OK, Status},
-    argument::{create, destroy, exclusive, output, sized_output},
+    argument::{create, destroy, exclusive, output},
     convert::policy,
     event_fd::EventFd,
     failure::{Result, run},
     node::{Node, node},
+    sized::sized_output,
 };
 use gantry::{GraphChanges, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents, Waitable};
 use std::sync::Arc;

@@ -48,6 +48,11 @@ impl Strings {
     pub fn new<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Strings {
         Strings(texts.into_iter().map(|text| c_string(text.as_ref())).collect())
     }
+
+    /// The address of the first string; null if there is none.
+    pub fn first(&self) -> *const c_char {
+        self.0.first().map_or(null(), |text| text.as_ptr())
+    }
 }
 
 impl Types {

@@ -2,10 +2,11 @@
 
 use crate::{
     abi::{NodeOptions, OK, Status},
-    argument::{c_string, create, destroy, options, output, shared, text, texts},
+    argument::{c_string, create, destroy, output, shared, text, texts},
     failure::{Result, run, run_for},
     lists::Strings,
     parameter_server::ParameterServer,
+    sized::options,
 };
 use std::{
     ffi::{CString, c_char},
@@ -57,7 +58,6 @@ pub unsafe extern "C" fn gantry_node_create(
         // SAFETY: H2.
         let name = unsafe { text("name", name) }?;
         let mut builder = gantry::Node::builder(name);
-        let mut declares_overrides = false;
         // SAFETY: H2.
         if let Some(given) = unsafe { options(node_options) }? {
             if !given.name_space.is_null() {
@@ -69,18 +69,17 @@ pub unsafe extern "C" fn gantry_node_create(
             }
             // SAFETY: H2.
             let arguments = unsafe { texts("options->arguments", given.arguments, given.argument_count) }?;
-            declares_overrides = given.declares_parameters_from_overrides != 0;
             builder = builder
                 .ros_arguments(arguments)
                 .use_global_arguments(given.ignores_global_arguments == 0)
                 .allow_undeclared_parameters(given.allows_undeclared_parameters != 0)
-                .automatically_declare_parameters_from_overrides(declares_overrides);
+                .automatically_declare_parameters_from_overrides(given.declares_parameters_from_overrides != 0);
         }
         let inner = builder.build()?;
         let full_name = c_string(&inner.fully_qualified_name());
         let node = Node { parameter_server: Mutex::default(), inner, full_name };
-        // Such a node has parameter services without a declaration.
-        if declares_overrides || node.inner.get_parameter::<bool>("use_sim_time").is_ok_and(|is_on| is_on) {
+        // Values of the command line may have declared parameters.
+        if node.inner.has_parameter_services() {
             node.serve_parameters()?;
         }
         Ok(node)

@@ -2,17 +2,15 @@
 
 use crate::{
     abi::{self, OK, Status},
-    argument::{create, destroy, exclusive, options, shared, text},
-    failure::{Failure, Result, run, run_for},
+    argument::{create, output, shared, text, texts},
+    failure::{Result, run, run_for},
+    lists::Strings,
     node::Node,
     parameter_list::{Parameters, parameter, parameters},
-    program::Context,
+    sized::{options, sized_output},
 };
-use gantry::{FloatingPointRange, IntegerRange, Parameter, ParameterCallbackHandle, ParameterDescriptor};
-use std::ffi::{CStr, c_char, c_void};
-
-/// `gantry_parameter_callback`.
-pub struct ParameterCallback(Option<ParameterCallbackHandle>);
+use gantry::{FloatingPointRange, IntegerRange, Parameter, ParameterDescriptor};
+use std::ffi::c_char;
 
 /// # Safety
 /// H1 and H2.
@@ -149,66 +147,71 @@ pub unsafe extern "C" fn gantry_node_set_parameters(
     })
 }
 
-/// The context of a C function, which is freed when the function is not called any more.
-struct Owned {
-    context: Context,
-    free: Option<unsafe extern "C" fn(*mut c_void)>,
+/// # Safety
+/// H1 and H2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gantry_node_describe_parameter(
+    handle: *const Node,
+    name: *const c_char,
+    value_type: *mut i32,
+    described: *mut abi::ParameterOptions,
+    description: *mut *mut Strings,
+) -> Status {
+    let make = || {
+        // SAFETY: H1.
+        let node = unsafe { shared("node", handle) }?;
+        // SAFETY: H2.
+        let found = node.inner.describe_parameter(unsafe { text("name", name) }?)?;
+        // SAFETY: H2.
+        let value_type = unsafe { output("value_type", value_type) }?;
+        // SAFETY: H2.
+        let target = unsafe { sized_output("options", described) }?;
+        let texts = Strings::new([&found.description]);
+        value_type.set(found.r#type.into());
+        target.set(&described_options(&found, texts.first()));
+        Ok(texts)
+    };
+    // SAFETY: H2.
+    unsafe { create("description", description, make) }
 }
 
-impl Drop for Owned {
-    fn drop(&mut self) {
-        if let Some(free) = self.free {
-            // SAFETY: H4.
-            unsafe { free(self.context.pointer()) }
-        }
+/// The options by which a parameter was declared. `description` is the text of the descriptor.
+fn described_options(found: &ParameterDescriptor, description: *const c_char) -> abi::ParameterOptions {
+    let (integer, double) = (found.integer_range.first(), found.floating_point_range.first());
+    abi::ParameterOptions {
+        struct_size: size_of::<abi::ParameterOptions>(),
+        description,
+        is_read_only: found.read_only.into(),
+        has_dynamic_typing: found.dynamic_typing.into(),
+        has_integer_range: integer.is_some().into(),
+        has_double_range: double.is_some().into(),
+        reserved: [0; 4],
+        integer_from: integer.map_or(0, |range| range.from_value),
+        integer_to: integer.map_or(0, |range| range.to_value),
+        integer_step: integer.map_or(0, |range| range.step),
+        double_from: double.map_or(0.0, |range| range.from_value),
+        double_to: double.map_or(0.0, |range| range.to_value),
+        double_step: double.map_or(0.0, |range| range.step),
     }
 }
 
 /// # Safety
-/// H1, H2 and H4.
+/// H1 and H2.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn gantry_node_on_set_parameters(
+pub unsafe extern "C" fn gantry_node_list_parameters(
     handle: *const Node,
-    function: Option<unsafe extern "C" fn(*mut c_void, *const abi::Parameter, usize) -> *const c_char>,
-    context: *mut c_void,
-    free: Option<unsafe extern "C" fn(*mut c_void)>,
-    callback: *mut *mut ParameterCallback,
+    prefixes: *const *const c_char,
+    prefix_count: usize,
+    depth: u64,
+    names: *mut *mut Strings,
 ) -> Status {
-    // The closure owns the context, so a failure before the closure runs frees it, too.
-    let owned = Owned { context: Context::new(context), free };
-    let make = move || {
-        let function = function.ok_or_else(|| Failure::invalid("the argument function is NULL"))?;
+    let make = || {
         // SAFETY: H1.
         let node = unsafe { shared("node", handle) }?;
-        let added = node.inner.add_on_set_parameters_callback(move |changes| {
-            let list = Parameters::new(changes.iter().cloned());
-            // SAFETY: H4; the list has the elements until the call ends.
-            let refusal = unsafe { function(owned.context.pointer(), list.structs.as_ptr(), list.structs.len()) };
-            if refusal.is_null() {
-                return Ok(());
-            }
-            // SAFETY: H4: the function returns NULL or a string.
-            Err(unsafe { CStr::from_ptr(refusal) }.to_string_lossy().into_owned())
-        })?;
-        Ok(ParameterCallback(Some(added)))
+        // SAFETY: H2.
+        let prefixes = unsafe { texts("prefixes", prefixes, prefix_count) }?;
+        Ok(Strings::new(node.inner.list_parameters(&prefixes, depth).names))
     };
     // SAFETY: H2.
-    unsafe { create("callback", callback, make) }
-}
-
-/// # Safety
-/// H1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gantry_parameter_callback_destroy(callback: *mut ParameterCallback) {
-    run(|| {
-        if !callback.is_null() {
-            // SAFETY: H1.
-            if let Some(added) = unsafe { exclusive("callback", callback) }?.0.take() {
-                added.remove();
-            }
-        }
-        Ok(OK)
-    });
-    // SAFETY: H1.
-    unsafe { destroy(callback) }
+    unsafe { create("names", names, make) }
 }

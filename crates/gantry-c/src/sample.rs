@@ -5,9 +5,10 @@
 
 use crate::{
     abi::{OK, SampleInfo, Status},
-    argument::{exclusive, output, shared, sized_output},
+    argument::{exclusive, output, shared},
     convert,
     failure::{Failure, Result, from_owner, run},
+    sized::sized_output,
 };
 use gantry::{GenericRequest, GenericResponse, GenericSample};
 use std::{ffi::c_void, mem::MaybeUninit, ptr::null};

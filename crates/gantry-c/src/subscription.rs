@@ -2,7 +2,7 @@
 
 use crate::{
     abi::{self, Gid, NONE, OK, Status, SubscriptionCounts, TIMEOUT},
-    argument::{c_string, create, destroy, exclusive, output, shared, sized_output, text, timeout},
+    argument::{c_string, create, destroy, exclusive, output, shared, text, timeout},
     convert,
     events::Events,
     failure::{Failure, Result, run, run_for},
@@ -10,6 +10,7 @@ use crate::{
     node::{Node, node},
     program::reason,
     sample::{Message, Sample, sample_output},
+    sized::sized_output,
 };
 use gantry::GenericSubscription;
 use std::{

@@ -2,9 +2,10 @@
 
 use crate::{
     abi::{NONE, OK, Status, Tick},
-    argument::{create, destroy, shared, sized_output},
+    argument::{create, destroy, shared},
     failure::{Result, run, run_for},
     node::{Node, node},
+    sized::sized_output,
 };
 use std::time::Duration;
 

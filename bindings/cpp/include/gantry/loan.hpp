@@ -11,6 +11,14 @@ namespace detail {
 // The argument by which a loan or a sample is constructed empty, to be filled in its place.
 struct empty {};
 
+// Sets the view of a loan or a sample after its memory was filled.
+struct fill {
+    template <class Message, class View>
+    static void set_view(Message &message, const View &view) noexcept {
+        message.view_ = view;
+    }
+};
+
 }  // namespace detail
 
 // Loaned memory for a message as bytes. A loan that is dropped without being published is returned. The memory contains
@@ -63,9 +71,10 @@ public:
 
     explicit operator bool() const noexcept { return static_cast<bool>(bytes_); }
     GenericLoan &generic() noexcept { return bytes_; }
-    void set_view(mut_view view) noexcept { view_ = view; }
 
 private:
+    friend struct detail::fill;
+
     GenericLoan bytes_;
     mut_view view_;
 };
@@ -87,7 +96,7 @@ result<void> fill_loan(Loan<M> &loan, const typename message<M>::shape &shape, M
     const span<std::uint8_t> memory = loan.generic().bytes();
     auto view = cdr::build<M>(memory.data(), memory.size(), shape);
     if (!view) return view.error();
-    loan.set_view(*view);
+    fill::set_view(loan, *view);
     return {};
 }
 

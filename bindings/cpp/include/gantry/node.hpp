@@ -5,6 +5,7 @@
 #include <gantry/endpoint_info.hpp>
 #include <gantry/parameter.hpp>
 #include <gantry/publisher.hpp>
+#include <gantry/type_list.hpp>
 
 #include <map>
 
@@ -183,6 +184,14 @@ public:
     }
     result<std::map<std::string, std::vector<std::string>>> get_service_names_and_types() const {
         return by_name([this](auto **list) { return gantry_node_service_names_and_types(raw(), list); });
+    }
+    // The types that are published on a topic now, each once. With them, a program can subscribe to a topic whose type
+    // it does not know.
+    result<TypeList> get_topic_types(const std::string &topic) const {
+        return TypeList::create([&](auto **list) { return gantry_node_topic_types(raw(), topic.c_str(), list); });
+    }
+    result<ServiceTypeList> get_service_types(const std::string &service) const {
+        return ServiceTypeList::create([&](auto **list) { return gantry_node_service_types(raw(), service.c_str(), list); });
     }
     result<std::size_t> count_publishers(const std::string &topic) const {
         std::size_t count = 0;

@@ -1,63 +1,14 @@
-// Parameters: their values, and the methods of a node that declare, read and set them. The names are the same as in
-// rclcpp.
+// Parameters: the methods of a node that declare, read and set them. The names are the same as in rclcpp.
 #pragma once
 
-#include <gantry/handle.hpp>
+#include <gantry/parameter_value.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <variant>
 
 namespace gantry {
-
-// The value of a parameter. Its index is the number of its type in rcl_interfaces/msg/ParameterType.
-using ParameterValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::uint8_t>,
-                                    std::vector<bool>, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
-
-namespace detail {
-
-// The type of ParameterValue that holds a T: std::int64_t for each integer, double, std::string for a text.
-template <class T>
-auto parameter_type() {
-    using type = std::decay_t<T>;
-    if constexpr (std::is_same_v<type, bool>)
-        return bool();
-    else if constexpr (std::is_integral_v<type>) {
-        static_assert(std::is_signed_v<type> || sizeof(type) < 8, "an integer parameter is a std::int64_t: convert the value");
-        return std::int64_t();
-    } else if constexpr (std::is_floating_point_v<type>)
-        return double();
-    else if constexpr (std::is_convertible_v<type, std::string>)
-        return std::string();
-    else
-        return type();
-}
-template <class T>
-using parameter_t = decltype(parameter_type<T>());
-
-}  // namespace detail
-
-// A name and a value.
-struct Parameter {
-    Parameter() = default;
-    template <class T>
-    Parameter(std::string its_name, const T &its_value)
-        : name(std::move(its_name)), value(detail::parameter_t<T>(its_value)) {}
-    Parameter(std::string its_name, ParameterValue its_value) : name(std::move(its_name)), value(std::move(its_value)) {}
-
-    // The value if it is a T (bool, std::int64_t, double, std::string, or a std::vector of one of these or of
-    // std::uint8_t), otherwise a null pointer.
-    template <class T>
-    const T *get_if() const noexcept {
-        return std::get_if<T>(&value);
-    }
-
-    std::string name;
-    ParameterValue value;
-};
 
 struct IntegerRange {
     std::int64_t from_value = 0, to_value = 0;
@@ -75,6 +26,9 @@ struct ParameterDescriptor {
     bool dynamic_typing = false;
     std::optional<IntegerRange> integer_range;
     std::optional<FloatingPointRange> floating_point_range;
+    // describe_parameter sets the name and the type of the value (GANTRY_PARAMETER_…); a declaration ignores them.
+    std::string name = {};
+    std::int32_t type = GANTRY_PARAMETER_NOT_SET;
 };
 
 // The answer of a callback to a change of parameters.
@@ -84,112 +38,53 @@ struct SetParametersResult {
 };
 
 // Keeps a callback of parameters: the callback is removed when this object is destroyed.
-using OnSetParametersCallbackHandle = detail::handle<gantry_parameter_callback, gantry_parameter_callback_destroy>;
+using ParameterCallbackHandle = detail::handle<gantry_parameter_callback, gantry_parameter_callback_destroy>;
 
 namespace detail {
 
-// A gantry_parameter with the memory to which it points.
-class raw_parameter {
-public:
-    explicit raw_parameter(const Parameter &given) {
-        raw_.name = given.name.c_str();
-        raw_.value_type = static_cast<std::int32_t>(given.value.index());
-        std::visit([this](const auto &value) { set(value); }, given.value);
-    }
-    raw_parameter(const raw_parameter &) = delete;
-    raw_parameter(raw_parameter &&) = default;
-    const gantry_parameter &get() const noexcept { return raw_; }
-
-private:
-    void set(std::monostate) {}
-    void set(bool value) { raw_.bool_value = value; }
-    void set(std::int64_t value) { raw_.integer_value = value; }
-    void set(double value) { raw_.double_value = value; }
-    void set(const std::string &value) { raw_.string_value = value.c_str(); }
-    void set(const std::vector<bool> &values) {
-        bools_.assign(values.begin(), values.end());
-        set(bools_);
-    }
-    void set(const std::vector<std::string> &values) {
-        for (const auto &value : values) texts_.push_back(value.c_str());
-        set(texts_);
-    }
-    template <class T>
-    void set(const std::vector<T> &values) {
-        raw_.elements = values.data();
-        raw_.count = values.size();
-    }
-
-    gantry_parameter raw_ = {};
-    std::vector<std::uint8_t> bools_;
-    std::vector<const char *> texts_;
-};
-
-template <class T, class Element = T>
-std::vector<T> parameter_elements(const gantry_parameter &raw) {
-    const auto *elements = static_cast<const Element *>(raw.elements);
-    return std::vector<T>(elements, elements + raw.count);
-}
-
-inline ParameterValue parameter_value(const gantry_parameter &raw) {
-    switch (raw.value_type) {
-        case GANTRY_PARAMETER_BOOL: return raw.bool_value;
-        case GANTRY_PARAMETER_INTEGER: return raw.integer_value;
-        case GANTRY_PARAMETER_DOUBLE: return raw.double_value;
-        case GANTRY_PARAMETER_STRING: return std::string(raw.string_value);
-        case GANTRY_PARAMETER_BYTE_ARRAY: return parameter_elements<std::uint8_t>(raw);
-        case GANTRY_PARAMETER_BOOL_ARRAY: return parameter_elements<bool, bool>(raw);
-        case GANTRY_PARAMETER_INTEGER_ARRAY: return parameter_elements<std::int64_t>(raw);
-        case GANTRY_PARAMETER_DOUBLE_ARRAY: return parameter_elements<double>(raw);
-        case GANTRY_PARAMETER_STRING_ARRAY: return parameter_elements<std::string, const char *>(raw);
-        default: return std::monostate();
-    }
-}
-
-// The list that a function of gantry.h makes. `make` calls the function with the address of the list.
-template <class Make>
-result<std::vector<Parameter>> parameters(Make make) {
-    gantry_parameters *made = nullptr;
-    const gantry_status status = make(&made);
-    if (status < 0) return error::last(status);
-    const handle<gantry_parameters, gantry_parameters_destroy> list(made);
-    std::vector<Parameter> found;
-    for (std::size_t i = 0; i < gantry_parameters_count(made); i++) {
-        const gantry_parameter &raw = *gantry_parameters_get(made, i);
-        found.emplace_back(raw.name, parameter_value(raw));
-    }
-    return result<std::vector<Parameter>>(std::move(found));
-}
-
-// The only parameter of a list, as a T.
-template <class T>
-result<T> only_parameter(result<std::vector<Parameter>> list) {
-    if (!list) return list.error();
-    Parameter &only = list->front();
-    if constexpr (std::is_same_v<T, ParameterValue>) {
-        return result<T>(std::move(only.value));
-    } else {
-        if (T *value = std::get_if<T>(&only.value)) return result<T>(std::move(*value));
-        return error{GANTRY_INVALID_ARGUMENT,
-                     "parameter \"" + only.name + "\" has another type than the caller asks for: read it as a gantry::ParameterValue"};
-    }
-}
-
-// The function that a callback of parameters calls, and the text of its last refusal.
+// The functions that callbacks of parameters call. The C functions get their addresses as contexts.
 struct on_set_parameters {
     std::function<SetParametersResult(const std::vector<Parameter> &)> function;
-    std::string reason;
+    std::string reason = {};  // of the last refusal
 
     static const char *call(void *context, const gantry_parameter *parameters, std::size_t count) noexcept {
         auto &self = *static_cast<on_set_parameters *>(context);
-        std::vector<Parameter> changes;
-        for (std::size_t i = 0; i < count; i++) changes.emplace_back(parameters[i].name, parameter_value(parameters[i]));
-        auto [is_successful, reason] = self.function(changes);
+        auto [is_successful, reason] = self.function(parameter_list(parameters, count));
         self.reason = std::move(reason);
         return is_successful ? nullptr : self.reason.c_str();
     }
-    static void destroy(void *context) noexcept { delete static_cast<on_set_parameters *>(context); }
 };
+struct pre_set_parameters {
+    std::function<void(std::vector<Parameter> &)> function;
+    raw_parameters altered = {};  // by the last call
+
+    static void call(void *context, const gantry_parameter **parameters, std::size_t *count) noexcept {
+        auto &self = *static_cast<pre_set_parameters *>(context);
+        auto changes = parameter_list(*parameters, *count);
+        self.function(changes);
+        self.altered = raw_parameters(std::move(changes));
+        *parameters = self.altered.data();
+        *count = self.altered.size();
+    }
+};
+struct post_set_parameters {
+    std::function<void(const std::vector<Parameter> &)> function;
+
+    static void call(void *context, const gantry_parameter *parameters, std::size_t count) noexcept {
+        static_cast<post_set_parameters *>(context)->function(parameter_list(parameters, count));
+    }
+};
+
+// Adds a callback. `add` is the function of gantry.h.
+template <class Callback, class Function, class Add>
+result<std::shared_ptr<ParameterCallbackHandle>> add_parameter_callback(const gantry_node *node, Function function, Add add) {
+    gantry_parameter_callback *made = nullptr;
+    auto *context = new Callback{std::move(function)};
+    const auto destroy = [](void *kept) noexcept { delete static_cast<Callback *>(kept); };
+    const gantry_status status = add(node, Callback::call, context, destroy, &made);
+    if (status < 0) return error::last(status);
+    return std::make_shared<ParameterCallbackHandle>(made);
+}
 
 // The methods of a node for parameters. `Derived::raw` returns the node.
 template <class Derived>
@@ -245,22 +140,51 @@ public:
     result<void> set_parameter(const Parameter &parameter) const { return set_parameters_atomically({parameter}); }
     // Sets all of these parameters or, after an error, none.
     result<void> set_parameters_atomically(const std::vector<Parameter> &changes) const {
-        std::vector<raw_parameter> kept(changes.begin(), changes.end());
-        std::vector<gantry_parameter> raw;
-        for (const auto &one : kept) raw.push_back(one.get());
+        const raw_parameters raw(changes);
         return done(gantry_node_set_parameters(node(), raw.data(), raw.size()));
     }
-    // Adds a function that may refuse changes: SetParametersResult function(const std::vector<Parameter> &). It may
-    // read parameters but not change them, and runs on the thread of the change or of the parameter services. It must not
-    // throw: an exception ends the program. It is removed when the returned pointer is dropped.
-    template <class Function>
-    result<std::shared_ptr<OnSetParametersCallbackHandle>> add_on_set_parameters_callback(Function function) const {
-        gantry_parameter_callback *made = nullptr;
-        auto *context = new on_set_parameters{std::move(function), {}};
-        const gantry_status status = gantry_node_on_set_parameters(node(), on_set_parameters::call, context,
-                                                                   on_set_parameters::destroy, &made);
+    // Reads the properties of a parameter, with its name and type.
+    result<ParameterDescriptor> describe_parameter(const std::string &name) const {
+        gantry_strings *made = nullptr;
+        auto options = sized<gantry_parameter_options>();
+        ParameterDescriptor found;
+        const gantry_status status = gantry_node_describe_parameter(node(), name.c_str(), &found.type, &options, &made);
         if (status < 0) return error::last(status);
-        return std::make_shared<OnSetParametersCallbackHandle>(made);
+        const strings_handle description(made);
+        found.name = name;
+        found.description = options.description;
+        found.read_only = options.is_read_only;
+        found.dynamic_typing = options.has_dynamic_typing;
+        if (options.has_integer_range) found.integer_range = {options.integer_from, options.integer_to, options.integer_step};
+        if (options.has_double_range) found.floating_point_range = {options.double_from, options.double_to, options.double_step};
+        return result<ParameterDescriptor>(std::move(found));
+    }
+    // The names of the parameters below any of the prefixes; of all parameters if there are no prefixes. `depth`
+    // limits the number of parts of a name below its prefix; 0 means no limit.
+    result<std::vector<std::string>> list_parameters(const std::vector<std::string> &prefixes = {}, std::uint64_t depth = 0) const {
+        std::vector<const char *> raw;
+        for (const auto &prefix : prefixes) raw.push_back(prefix.c_str());
+        return strings([&](auto **list) { return gantry_node_list_parameters(node(), raw.data(), raw.size(), depth, list); });
+    }
+
+    // Adds a function that may refuse changes: SetParametersResult function(const std::vector<Parameter> &). It may
+    // read parameters but not change them, and runs on the thread of the change or of the parameter services. It must
+    // not throw: an exception ends the program. It is removed when the returned pointer is dropped.
+    template <class Function>
+    result<std::shared_ptr<ParameterCallbackHandle>> add_on_set_parameters_callback(Function function) const {
+        return add_parameter_callback<on_set_parameters>(node(), std::move(function), gantry_node_on_set_parameters);
+    }
+    // Adds a function that may alter the list before it is set: void function(std::vector<Parameter> &). It is not
+    // called for declarations; otherwise as add_on_set_parameters_callback.
+    template <class Function>
+    result<std::shared_ptr<ParameterCallbackHandle>> add_pre_set_parameters_callback(Function function) const {
+        return add_parameter_callback<pre_set_parameters>(node(), std::move(function), gantry_node_before_set_parameters);
+    }
+    // Adds a function that is called after parameters were set or declared: void function(const
+    // std::vector<Parameter> &). Otherwise as add_on_set_parameters_callback.
+    template <class Function>
+    result<std::shared_ptr<ParameterCallbackHandle>> add_post_set_parameters_callback(Function function) const {
+        return add_parameter_callback<post_set_parameters>(node(), std::move(function), gantry_node_after_set_parameters);
     }
 
 private:

@@ -66,9 +66,10 @@ public:
     gantry_sample_info info() const noexcept { return bytes_.info(); }
     const GenericSample &generic() const noexcept { return bytes_; }
     GenericSample &generic() noexcept { return bytes_; }
-    void set_view(view at) noexcept { view_ = at; }
 
 private:
+    friend struct detail::fill;
+
     GenericSample bytes_;
     view view_;
 };
@@ -85,7 +86,7 @@ result<bool> fill_sample(Sample<M> &sample, Take &take, Skip &skip) {
         if (status != GANTRY_OK) return false;
         auto view = cdr::view<M>(bytes.bytes().data(), bytes.bytes().size());
         if (view) {
-            sample.set_view(*view);
+            fill::set_view(sample, *view);
             return true;
         }
         skip(std::as_const(bytes).raw(), view.error().message.c_str());

@@ -2,7 +2,7 @@
 //
 // The node must use rmw_gantry. Its endpoints are ordinary endpoints of the node: names, namespaces, remapping, QoS and
 // the graph work as usual. They match with any node over rmw_gantry and with Gantry's own nodes. The node's executor
-// calls the callbacks; no thread is added.
+// calls the callbacks; no thread is added. For the least latency, give rclcpp's EventsExecutor a gantry::EventsQueue.
 //
 //   #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 //   #include <gantry_rclcpp/gantry_rclcpp.hpp>
@@ -13,5 +13,6 @@
 //       });
 #pragma once
 
+#include <gantry_rclcpp/events_queue.hpp>
 #include <gantry_rclcpp/publisher.hpp>
 #include <gantry_rclcpp/subscription.hpp>

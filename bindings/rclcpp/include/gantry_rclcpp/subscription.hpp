@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gantry/sample.hpp>
+#include <gantry_rclcpp/ready_subscriptions.hpp>
 #include <gantry_rclcpp/rmw.hpp>
 
 #include <rclcpp/rclcpp.hpp>
@@ -35,7 +36,7 @@ public:
           functions_(detail::in_place_functions(rmw_->implementation_identifier).value()),
           callback_(std::move(callback)) {}
     // The user may keep `endpoint`. It must no longer call the executor's function, which refers to this object.
-    ~InPlaceSubscription() override { endpoint_->clear_on_new_message_callback(); }
+    ~InPlaceSubscription() override { InPlaceSubscription::clear_on_ready_callback(); }
     InPlaceSubscription(const InPlaceSubscription &) = delete;
     InPlaceSubscription &operator=(const InPlaceSubscription &) = delete;
 
@@ -64,14 +65,27 @@ public:
         const char *why = view.error().message.c_str();
         if (functions_->skip_malformed(rmw_, bytes.raw(), why) != RMW_RET_OK) log(detail::rmw_error());
     }
+    // An EventsQueue of gantry_rclcpp waits for the subscription itself. Otherwise a thread of rmw_gantry waits and
+    // calls the callback.
     void set_on_ready_callback(std::function<void(std::size_t, int)> callback) override {
+        InPlaceSubscription::clear_on_ready_callback();
+        const auto found = detail::ReadySubscriptions::find(callback);
+        if (found) {
+            found->add(this, rcl_);
+            ready_ = found;
+            return;
+        }
         endpoint_->set_on_new_message_callback(
             [callback = std::move(callback)](std::size_t count) { callback(count, 0); });
     }
     // This waitable has no timers. Kilted's rclcpp (29.4) declares the function as pure virtual, but Jazzy's does not
     // have it, so `override` would not compile there.
     std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const { return {}; }
-    void clear_on_ready_callback() override { endpoint_->clear_on_new_message_callback(); }
+    void clear_on_ready_callback() override {
+        endpoint_->clear_on_new_message_callback();
+        if (const auto ready = ready_.lock()) ready->remove(this);
+        ready_.reset();
+    }
 
 private:
     void log(const error &why) const {
@@ -85,6 +99,7 @@ private:
     const rmw_gantry_functions *functions_;
     Callback callback_;
     std::size_t index_ = 0;
+    std::weak_ptr<detail::ReadySubscriptions> ready_;
 };
 
 namespace detail {

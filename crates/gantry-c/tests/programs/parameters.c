@@ -57,6 +57,64 @@ static void every_type(const gantry_node *node) {
     gantry_parameters_destroy(list);
 }
 
+static const gantry_parameter DOUBLED = {.name = "rate", .value_type = GANTRY_PARAMETER_DOUBLE, .double_value = 40};
+
+static void replace(void *context, const gantry_parameter **parameters, size_t *count) {
+    CHECK(*count == 1 && strcmp(context, "it is negative") == 0);
+    *parameters = &DOUBLED;
+}
+
+static void break_list(void *context, const gantry_parameter **parameters, size_t *count) {
+    (void)context, (void)count;
+    *parameters = NULL;
+}
+
+static double last_rate;
+
+static void remember(void *context, const gantry_parameter *parameters, size_t count) {
+    CHECK(context == NULL && count == 1);
+    last_rate = parameters[0].double_value;
+}
+
+static void before_and_after(const gantry_node *node, gantry_parameter rate) {
+    gantry_parameter_callback *before, *after;
+    OK(gantry_node_before_set_parameters(node, replace, "it is negative", count_free, &before));
+    OK(gantry_node_after_set_parameters(node, remember, NULL, NULL, &after));
+    int freed_before = freed;
+    rate.value_type = GANTRY_PARAMETER_DOUBLE, rate.double_value = 20;
+    OK(gantry_node_set_parameters(node, &rate, 1));
+    CHECK(last_rate == 40);
+    gantry_parameter_callback_destroy(before);
+    CHECK(freed == freed_before + 1);
+    OK(gantry_node_before_set_parameters(node, break_list, NULL, NULL, &before));
+    CHECK(gantry_node_set_parameters(node, &rate, 1) == GANTRY_INVALID_ARGUMENT && last_rate == 40);
+    gantry_parameter_callback_destroy(before);
+    gantry_parameter_callback_destroy(after);
+    CHECK(gantry_node_after_set_parameters(node, NULL, NULL, NULL, &after) == GANTRY_INVALID_ARGUMENT);
+    OK(gantry_node_set_parameters(node, &rate, 1));
+    CHECK(last_rate == 40);
+}
+
+static void descriptions(const gantry_node *node) {
+    int32_t type = -1;
+    gantry_parameter_options options = {.struct_size = sizeof options};
+    gantry_strings *list;
+    OK(gantry_node_describe_parameter(node, "rate", &type, &options, &list));
+    CHECK(type == GANTRY_PARAMETER_DOUBLE && options.has_double_range && options.double_to == 60);
+    CHECK(options.description[0] == 0 && !options.is_read_only && !options.has_integer_range);
+    gantry_strings_destroy(list);
+    CHECK(gantry_node_describe_parameter(node, "none", &type, &options, &list) == GANTRY_INVALID_ARGUMENT && list == NULL);
+    CHECK(gantry_node_describe_parameter(node, "rate", NULL, &options, &list) == GANTRY_INVALID_ARGUMENT);
+    const char *const prefixes[] = {"all"};
+    OK(gantry_node_list_parameters(node, prefixes, 1, 0, &list));
+    CHECK(gantry_strings_count(list) == 10 && strcmp(gantry_strings_get(list, 0), "all.bool") == 0);
+    gantry_strings_destroy(list);
+    CHECK(gantry_node_list_parameters(node, NULL, 1, 0, &list) == GANTRY_INVALID_ARGUMENT);
+    OK(gantry_node_list_parameters(node, NULL, 0, 0, &list));
+    CHECK(gantry_strings_count(list) == 12);
+    gantry_strings_destroy(list);
+}
+
 int main(void) {
     const char *const arguments[] = {"--ros-args", "-p", "rate:=50.0"};
     const gantry_node_options options = {.struct_size = sizeof options, .arguments = arguments, .argument_count = 3};
@@ -73,6 +131,7 @@ int main(void) {
     CHECK(gantry_node_has_parameter(node, "rate") && gantry_parameters_get(value, 0)->double_value == 50);
     gantry_parameters_destroy(value);
     CHECK(gantry_node_declare_parameter(node, &rate, NULL, NULL) == GANTRY_INVALID_ARGUMENT && error_says("already"));
+    descriptions(node);
     rate.double_value = 61;
     CHECK(gantry_node_set_parameters(node, &rate, 1) == GANTRY_INVALID_ARGUMENT && error_says("out of range"));
     rate.value_type = 10;
@@ -93,13 +152,14 @@ int main(void) {
     gantry_parameter_callback_destroy(callback);
     CHECK(freed == 1);
     OK(gantry_node_set_parameters(node, both, 2));
+    before_and_after(node, rate);
     CHECK(gantry_node_on_set_parameters(node, NULL, reason, count_free, &callback) == GANTRY_INVALID_ARGUMENT);
-    CHECK(freed == 2 && callback == NULL);
+    CHECK(freed == 3 && callback == NULL);
     CHECK(gantry_node_on_set_parameters(node, refuse_negative, reason, count_free, NULL) == GANTRY_INVALID_ARGUMENT);
-    CHECK(freed == 3);
+    CHECK(freed == 4);
     OK(gantry_node_on_set_parameters(node, refuse_negative, reason, count_free, &callback));
     gantry_node_destroy(node);
     gantry_parameter_callback_destroy(callback);
-    CHECK(freed == 4);
+    CHECK(freed == 5);
     return 0;
 }

@@ -201,6 +201,13 @@ impl Node {
         self.parameters().add_post_set_callback(Box::new(callback))
     }
 
+    /// True if the node's parameter services have started, so that an executor has to run them. Bindings that run the
+    /// services on a thread of their own need this function.
+    #[must_use]
+    pub fn has_parameter_services(&self) -> bool {
+        self.parameters().is_started()
+    }
+
     /// Warns about values from the command line that no declaration has used, if a declared parameter has a similar
     /// name. This method runs when an executor gets the node, because most nodes have declared their parameters by
     /// then. A later declaration still uses its value.

@@ -94,6 +94,11 @@ impl ParameterStore {
         start().inspect_err(|_| self.is_started.store(false, SeqCst))
     }
 
+    /// True if [`ParameterStore::start_once`] has started the services.
+    pub(crate) fn is_started(&self) -> bool {
+        self.is_started.load(SeqCst)
+    }
+
     pub(crate) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
         &self.overrides
     }
