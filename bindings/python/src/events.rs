@@ -15,17 +15,17 @@ enum Kind {
 }
 
 /// The events of a publisher.
-pub fn of_publisher(events: PublisherEvents) -> Events {
+pub fn from_publisher(events: PublisherEvents) -> Events {
     Events(Kind::Publisher(Shared::new(events, "handle of events")))
 }
 
 /// The events of a subscription.
-pub fn of_subscription(events: SubscriptionEvents) -> Events {
+pub fn from_subscription(events: SubscriptionEvents) -> Events {
     Events(Kind::Subscription(Shared::new(events, "handle of events")))
 }
 
 /// The changes of the graph.
-pub fn of_graph(events: GraphChanges) -> Events {
+pub fn from_graph(events: GraphChanges) -> Events {
     Events(Kind::Graph(Shared::new(events, "handle of events")))
 }
 

@@ -103,7 +103,7 @@ impl Graph {
     }
 
     fn graph_changes(&self, py: Python<'_>) -> PyResult<Events> {
-        Ok(events::of_graph(self.0.get().node(py)?.graph_changes().map_err(failed)?))
+        Ok(events::from_graph(self.0.get().node(py)?.graph_changes().map_err(failed)?))
     }
 }
 

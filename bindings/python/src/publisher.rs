@@ -123,7 +123,7 @@ impl Publisher {
 
     fn events(&self, py: Python<'_>) -> PyResult<Events> {
         let events = self.inner.lock(py).get()?.events().map_err(failed)?;
-        Ok(events::of_publisher(events))
+        Ok(events::from_publisher(events))
     }
 
     fn schema(&self) -> PySchema {

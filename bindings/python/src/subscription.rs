@@ -108,7 +108,7 @@ impl Subscription {
 
     fn events(&self, py: Python<'_>) -> PyResult<Events> {
         let events = self.inner.lock(py).get()?.events().map_err(failed)?;
-        Ok(events::of_subscription(events))
+        Ok(events::from_subscription(events))
     }
 
     fn schema(&self) -> PySchema {

@@ -82,7 +82,7 @@ impl Clients {
             let is_wanted = wanted.get(name.as_str()).is_some_and(|(server, _)| server.gid == service.of);
             if !is_wanted {
                 sources.remove(service.source);
-                if far.of_kind(Kind::Server).any(|far| far.endpoint.name == *name) {
+                if far.endpoints(Kind::Server).any(|far| far.endpoint.name == *name) {
                     leaving.push((Instant::now(), service.stand_in.clone()));
                 }
             }
@@ -140,8 +140,8 @@ impl Clients {
             let counterparts = lock(&counterparts);
             // Another bridge calls with one client for all of its clients, so this client may have no counterpart. Any
             // counterpart for the service can then send the request.
-            let of_name = || counterparts.values().find(|counterpart| counterpart.name == name);
-            let counterpart = counterparts.get(&client).or_else(of_name).cloned();
+            let namesakes = || counterparts.values().find(|counterpart| counterpart.name == name);
+            let counterpart = counterparts.get(&client).or_else(namesakes).cloned();
             drop(counterparts);
             match counterpart {
                 Some(counterpart) => counterpart.ask(&request, stand_in),

@@ -168,7 +168,7 @@ impl Bridge {
         };
         // Services and subscriptions are declared before their tokens: as soon as the other side sees a token, a client
         // sends requests and a publisher sends its history.
-        let servers: Vec<&LocalEndpoint> = outgoing_graph.of_kind(Kind::Server).filter(is_allowed).collect();
+        let servers: Vec<&LocalEndpoint> = outgoing_graph.endpoints(Kind::Server).filter(is_allowed).collect();
         self.servers.update((&self.context, node), &self.far, &servers, &unhashed);
         let wanted_in = TopicsIn::wanted(&self.context, &self.far, &local);
         let publishers =
@@ -177,7 +177,7 @@ impl Bridge {
         // In a hub, clients on the network stay graph records in the domain. By these records, the domain's other
         // bridges see the clients and call their own networks for them.
         let is_caller = |endpoint: &Endpoint| !is_hub && served.contains(endpoint.name.as_str());
-        let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| is_caller(endpoint));
+        let callers = self.far.endpoints(Kind::Client).filter(|(.., endpoint)| is_caller(endpoint));
         let callers = callers.map(|(text, ..)| text.to_owned());
         let others = self.topics_in.tokens().chain(self.clients.tokens()).cloned();
         let active: HashSet<String> = publishers.chain(callers).chain(others).collect();
@@ -205,7 +205,7 @@ impl Bridge {
         }
         let other_end = if own.kind == Kind::Server { Kind::Client } else { Kind::Server };
         let is_same = |other: &&Endpoint| other.name == own.name && other.type_name == own.type_name;
-        let hash = self.far.of_kind(other_end).map(|(.., other)| other).find(is_same).map(|other| other.hash);
+        let hash = self.far.endpoints(other_end).map(|(.., other)| other).find(is_same).map(|other| other.hash);
         own.hash = hash.unwrap_or_default();
     }
 

@@ -105,9 +105,9 @@ impl End {
         if self.messages == WARM_UP {
             trap::step(what);
             trap::set(allowed).unwrap();
-            self.before = allocations::of_this_thread();
+            self.before = allocations::thread_counts();
         } else if self.messages == WARM_UP.saturating_add(messages) {
-            let counts = allocations::of_this_thread().since(self.before);
+            let counts = allocations::thread_counts().since(self.before);
             if counts == Counts::default() {
                 trap::end(format_args!("{OK}"));
             }

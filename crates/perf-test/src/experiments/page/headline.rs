@@ -40,7 +40,7 @@ pub fn headlines(folder: &Folder, groups: &Groups) -> Vec<Headline> {
             .map(|sentence| Headline { experiment: experiment.to_owned(), sentence, is_paired })
             .collect::<Vec<_>>()
     };
-    let of_file = |(file, ratios): &(String, Vec<Ratio>)| of(&folder.experiments.of_file(file), ratios, true);
+    let of_file = |(file, ratios): &(String, Vec<Ratio>)| of(&folder.experiments.folder(file), ratios, true);
     let mut found: Vec<Headline> = folder.ratios.iter().flat_map(of_file).collect();
     for experiment in groups.experiments() {
         if !found.iter().any(|headline| headline.experiment == experiment) {

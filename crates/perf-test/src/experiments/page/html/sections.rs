@@ -51,7 +51,7 @@ pub fn tables(folder: &Folder) -> String {
     };
     let of_file = |(file, command, tables): &(String, String, Vec<Table>)| {
         let tables: String = tables.iter().map(|table| of_table(file, table)).collect();
-        let (experiment, file, command) = (escape(&folder.experiments.of_file(file)), escape(file), escape(command));
+        let (experiment, file, command) = (escape(&folder.experiments.folder(file)), escape(file), escape(command));
         format!(
             "<div data-experiment=\"{experiment}\">\n<h3><code>{file}</code></h3>\n<p class=\"note\">perf_test \
              {command}</p>\n{tables}</div>\n"
