@@ -27,7 +27,7 @@ pub struct List<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'a> {
     pub(crate) base: &'a BaseType,
-    /// If the element is a message, the index of its type in the list of types of the `MessageType`.
+    /// The index of the element's type in the list of types of the `MessageType` if the element is a message.
     pub(crate) nested: usize,
 }
 

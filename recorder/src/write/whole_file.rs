@@ -138,8 +138,8 @@ impl WholeFile {
         match written {
             Ok(()) => self.position += bytes,
             Err(_) => {
-                // If the file cannot be truncated, the next append truncates it first. Otherwise the offsets of later
-                // records would be wrong.
+                // The next append truncates the file first if it cannot be truncated now. Otherwise the offsets of
+                // later records would be wrong.
                 self.is_torn = self.file.set_len(self.position).is_err();
                 self.reserved = self.reserved.map(|_| self.position);
             }

@@ -310,7 +310,7 @@ impl AgentState {
         let is_cheap = objects.is_empty();
         let end = move || {
             drop(objects);
-            // If this answer to the client's DELETE is lost, the client repeats the DELETE.
+            // The client repeats its DELETE if this answer is lost.
             let _ = farewell.map(|(line, message)| line.send(&message));
         };
         if is_cheap { end() } else { self.context.run(end) }

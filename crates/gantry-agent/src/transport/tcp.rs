@@ -195,7 +195,7 @@ impl Transport for Shared {
     }
 
     fn has_room(&self, peer: PeerAddress) -> bool {
-        // If the connection is gone, the result is `true`, so that the next `send` reports the error.
+        // The result is `true` if the connection is gone, so that the next `send` reports the error.
         self.stream(peer).is_none_or(|stream| stream.has_room())
     }
 

@@ -265,7 +265,7 @@ fn domains_without_participants_do_not_count() {
         assert_eq!(participant(&mut first, domain_id + 10), StatusValue::RESOURCES);
         assert_eq!(second.delete(PARTICIPANT), StatusValue::OK);
     }
-    // If a client leaves, its objects are deleted as if its participant was deleted.
+    // The objects of a client that leaves are deleted as if its participant was deleted.
     assert_eq!(participant(&mut first, 14), StatusValue::OK);
     first.session.close(first.now());
     first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));

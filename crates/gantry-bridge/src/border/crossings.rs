@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(crossing(&mut border("a"), &domain(None, false), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("a"), &brought(&[]), &nodes).0, [0; 0], "the other network is nearer");
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1], 30]), &nodes).0, [0]);
-        // If two networks connect two hosts, the bridges of both hosts choose the same network.
+        // The bridges of two hosts choose the same network if two networks connect the hosts.
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1]]), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("c"), &brought(&[DOMAINS[1]]), &nodes).0, [0; 0]);
     }

@@ -1,7 +1,7 @@
 //! The change of a figure between two groups of runs, and the finding about it: lower, higher, no difference shown, or
 //! too few runs to say.
 //!
-//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary* and
+//! Some of many compared figures differ by chance. So two figures, median latency and CPU time, are *primary* and
 //! tested alone. The others are tested together by Holm's correction: the more of them there are, the stronger the
 //! evidence that each needs.
 

@@ -32,7 +32,7 @@ impl Summary {
     /// Whether the publishers reached the requested rate; true if the achieved rate is unknown.
     #[must_use]
     pub fn rate_was_held(&self, spec: &RunSpec) -> bool {
-        // If all publishers exited early, the number of messages is unknown.
+        // The number of messages is unknown if all publishers exited early.
         let known = spec.publishers > 0 && self.exited != Some("publishers") && self.measured_s > 0.0;
         // Refused messages count, because the publisher tried to send them in time.
         let refused_hz = self.total.sent.refused as f64 / self.measured_s / f64::from(spec.publishers);

@@ -67,7 +67,7 @@ impl Session for Nothing {
     }
 
     fn subscription(&self, spec: &RunSpec, _: &EndpointPlan) -> Result<Delivery, String> {
-        // If both endpoints are on one thread, the publisher's trap also covers the subscription.
+        // The publisher's trap also covers the subscription if both endpoints are on one thread.
         Ok(Delivery::Pull(Box::new(self.end(spec, spec.strategy != Strategy::IntraThread))))
     }
 }

@@ -55,7 +55,8 @@ fn fail(why: &str) -> ! {
 /// Joins and leaves domains until the coordinator asks the worker to end.
 pub fn run(root: &Path, seed: u64) -> Result<()> {
     std::panic::set_hook(Box::new(|panic| fail(&panic.to_string())));
-    // If the coordinator dies, the kernel sends SIGKILL to this process, which ends it even while it is stopped.
+    // The kernel sends SIGKILL to this process if the coordinator dies, which ends the process even while it is
+    // stopped.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| format!("cannot ask for a signal: {e}"))?;
     let mut rng = Rng::with_seed(seed);
     let beats = Arc::new(Beats::default());

@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 /// tasks). There are three ways to call. [`Client::call`] blocks. [`Client::call_async`] is awaited. After
 /// [`Client::send_request`], [`Client::take_response`] returns the responses in the order of their arrival.
 ///
-/// If several servers answer, the first response counts. If all servers that received a request end before they answer,
+/// The first response counts if several servers answer. If all servers that received a request end before they answer,
 /// the request fails at once.
 ///
 /// ```

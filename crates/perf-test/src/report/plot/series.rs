@@ -1,6 +1,6 @@
 //! The lines of a plot, extracted from a log.
 //!
-//! If a run has more rows than a panel can show, neighbouring rows are merged into one point. Their histograms are
+//! Neighbouring rows are merged into one point if a run has more rows than a panel can show. Their histograms are
 //! added, so no sample is left out.
 
 use plotters::prelude::RGBColor;
