@@ -1,6 +1,6 @@
 //! QoS events and changes of the graph. Python gets each event as a name and a dictionary of counts.
 
-use crate::{error::failed, wait::Shared};
+use crate::{error::failed, wait::Handle};
 use gantry::{GraphChanges, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents, Waitable};
 use pyo3::{prelude::*, types::PyDict};
 
@@ -9,24 +9,24 @@ use pyo3::{prelude::*, types::PyDict};
 pub struct Events(Kind);
 
 enum Kind {
-    Publisher(Shared<PublisherEvents>),
-    Subscription(Shared<SubscriptionEvents>),
-    Graph(Shared<GraphChanges>),
+    Publisher(Handle<PublisherEvents>),
+    Subscription(Handle<SubscriptionEvents>),
+    Graph(Handle<GraphChanges>),
 }
 
 /// The events of a publisher.
 pub fn from_publisher(events: PublisherEvents) -> Events {
-    Events(Kind::Publisher(Shared::new(events, "handle of events")))
+    Events(Kind::Publisher(Handle::new(events, "handle of events")))
 }
 
 /// The events of a subscription.
 pub fn from_subscription(events: SubscriptionEvents) -> Events {
-    Events(Kind::Subscription(Shared::new(events, "handle of events")))
+    Events(Kind::Subscription(Handle::new(events, "handle of events")))
 }
 
 /// The changes of the graph.
 pub fn from_graph(events: GraphChanges) -> Events {
-    Events(Kind::Graph(Shared::new(events, "handle of events")))
+    Events(Kind::Graph(Handle::new(events, "handle of events")))
 }
 
 /// The name of an event and its counts.

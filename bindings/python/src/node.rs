@@ -9,7 +9,7 @@ use crate::{
     subscription::Subscription,
     timer::{self, Timer},
     types::PySchema,
-    wait::Shared,
+    wait::Handle,
 };
 use gantry::{
     History, ParameterCallbackHandle, ParameterDescriptor, ParameterValue, PublishMode, PublisherOptions, Reliability,
@@ -24,7 +24,7 @@ use std::{
 /// A node.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Node {
-    inner: Shared<gantry::Node>,
+    inner: Handle<gantry::Node>,
     /// The services and the callback for parameters. `destroy` drops them before the node, and without holding Python's
     /// lock.
     parameters: Mutex<Parameters>,
@@ -83,7 +83,7 @@ impl Node {
             builder = builder.parameter_override(name, parameter::from_python(value)?);
         }
         let node = py.detach(|| builder.build()).map_err(failed)?;
-        Ok(Node { inner: Shared::new(node, "node"), parameters: Mutex::default() })
+        Ok(Node { inner: Handle::new(node, "node"), parameters: Mutex::default() })
     }
 
     /// Destroys the node. It leaves the domain when all of its endpoints have been destroyed.

@@ -8,7 +8,7 @@ use crate::{
     schema::Schema,
     types::PySchema,
     view::View,
-    wait::{self, Shared},
+    wait::{self, Handle},
 };
 use gantry::GenericPublisher;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// A publisher.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Publisher {
-    inner: Shared<GenericPublisher>,
+    inner: Handle<GenericPublisher>,
     schema: Arc<Schema>,
     topic: String,
     gid: [u8; 16],
@@ -28,7 +28,7 @@ pub struct Publisher {
 impl Publisher {
     pub fn new(publisher: GenericPublisher, schema: Arc<Schema>, may_block: bool) -> Publisher {
         let (topic, gid) = (publisher.topic().to_owned(), publisher.gid().0);
-        Publisher { inner: Shared::new(publisher, "publisher"), schema, topic, gid, may_block }
+        Publisher { inner: Handle::new(publisher, "publisher"), schema, topic, gid, may_block }
     }
 
     fn loan_bytes(&self, py: Python<'_>, encoded: &Encoded) -> PyResult<Holder> {

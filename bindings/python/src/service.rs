@@ -6,7 +6,7 @@ use crate::{
     holder::Holder,
     schema::Schema,
     view::View,
-    wait::{self, Shared},
+    wait::{self, Handle},
 };
 use gantry::{Error, GenericClient, GenericService, Gid, RequestId, TakeSource};
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ use std::{os::fd::AsRawFd, sync::Arc};
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Service {
     /// The server. An executor's waiter may attach it.
-    pub inner: Shared<GenericService>,
+    pub inner: Handle<GenericService>,
     request: Arc<Schema>,
     response: Arc<Schema>,
     name: String,
@@ -26,7 +26,7 @@ pub struct Service {
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Client {
     /// The client. An executor's waiter may attach it.
-    pub inner: Shared<GenericClient>,
+    pub inner: Handle<GenericClient>,
     request: Arc<Schema>,
     response: Arc<Schema>,
     name: String,
@@ -43,14 +43,14 @@ type Outcome = (u64, Option<View>, Option<String>);
 impl Service {
     pub fn new(service: GenericService, request: Arc<Schema>, response: Arc<Schema>) -> Service {
         let name = service.service_name().to_owned();
-        Service { inner: Shared::new(service, "service"), request, response, name }
+        Service { inner: Handle::new(service, "service"), request, response, name }
     }
 }
 
 impl Client {
     pub fn new(client: GenericClient, request: Arc<Schema>, response: Arc<Schema>) -> Client {
         let (name, gid) = (client.service_name().to_owned(), client.gid());
-        Client { inner: Shared::new(client, "client"), request, response, name, gid }
+        Client { inner: Handle::new(client, "client"), request, response, name, gid }
     }
 
     fn outcome(&self, client: &mut GenericClient, taken: Result<gantry::GenericResponse, Error>) -> PyResult<Outcome> {

@@ -7,7 +7,7 @@ use crate::{
     schema::Schema,
     types::PySchema,
     view::View,
-    wait::{self, Shared},
+    wait::{self, Handle},
 };
 use gantry::GenericSubscription;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use std::{os::fd::AsRawFd, sync::Arc};
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Subscription {
     /// The subscription. An executor's waiter may attach it.
-    pub inner: Shared<GenericSubscription>,
+    pub inner: Handle<GenericSubscription>,
     schema: Arc<Schema>,
     topic: String,
     gid: [u8; 16],
@@ -29,7 +29,7 @@ type Counts = (u64, u64, u64, u64, u64);
 impl Subscription {
     pub fn new(subscription: GenericSubscription, schema: Arc<Schema>) -> Subscription {
         let (topic, gid) = (subscription.topic().to_owned(), subscription.gid().0);
-        Subscription { inner: Shared::new(subscription, "subscription"), schema, topic, gid }
+        Subscription { inner: Handle::new(subscription, "subscription"), schema, topic, gid }
     }
 }
 

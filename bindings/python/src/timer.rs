@@ -1,17 +1,17 @@
 //! Timers, clocks and guard conditions.
 
-use crate::{error::failed, qos, wait::Shared};
+use crate::{error::failed, qos, wait::Handle};
 use gantry::{Clock, Tick};
 use pyo3::prelude::*;
 use std::time::Duration;
 
 /// A timer.
 #[pyclass(frozen, module = "gantry._native")]
-pub struct Timer(pub Shared<gantry::Timer>);
+pub struct Timer(pub Handle<gantry::Timer>);
 
 /// A guard condition: a flag that wakes an executor.
 #[pyclass(frozen, module = "gantry._native")]
-pub struct GuardCondition(pub Shared<gantry::GuardCondition>);
+pub struct GuardCondition(pub Handle<gantry::GuardCondition>);
 
 /// Converts a duration to nanoseconds for Python's `int`.
 pub fn nanoseconds(duration: Duration) -> i64 {
@@ -21,7 +21,7 @@ pub fn nanoseconds(duration: Duration) -> i64 {
 /// Creates a timer with a period of `period` seconds.
 pub fn timer(clock: &Clock, period: f64) -> PyResult<Timer> {
     let timer = gantry::Timer::new(clock, qos::duration(period, "the period")?).map_err(failed)?;
-    Ok(Timer(Shared::new(timer, "timer")))
+    Ok(Timer(Handle::new(timer, "timer")))
 }
 
 #[pymethods]
@@ -65,7 +65,7 @@ impl Timer {
 impl GuardCondition {
     #[new]
     fn new() -> GuardCondition {
-        GuardCondition(Shared::new(gantry::GuardCondition::new(), "guard condition"))
+        GuardCondition(Handle::new(gantry::GuardCondition::new(), "guard condition"))
     }
 
     fn trigger(&self, py: Python<'_>) -> PyResult<()> {

@@ -50,12 +50,12 @@ pub trait Transport: Send + Sync {
 
 /// The line to one client: its transport, and its address there.
 #[derive(Clone)]
-pub struct Line {
+pub struct Link {
     pub transport: Arc<dyn Transport>,
     pub peer: PeerAddress,
 }
 
-impl Line {
+impl Link {
     pub fn send(&self, message: &[u8]) -> io::Result<()> {
         self.transport.send(self.peer, message)
     }
@@ -65,7 +65,7 @@ impl Line {
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.transport.name(), self.peer)
     }

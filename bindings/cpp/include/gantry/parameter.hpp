@@ -251,8 +251,8 @@ public:
         return done(gantry_node_set_parameters(node(), raw.data(), raw.size()));
     }
     // Adds a function that may refuse changes: SetParametersResult function(const std::vector<Parameter> &). It may
-    // read parameters but not change them, and runs on the thread of the change or of the parameter services. It must not
-    // throw: an exception ends the program. It is removed when the returned pointer is dropped.
+    // read parameters but not change them, and runs on the thread of the change or of the parameter services. It must
+    // not throw: an exception ends the program. It is removed when the returned pointer is dropped.
     template <class Function>
     result<std::shared_ptr<OnSetParametersCallbackHandle>> add_on_set_parameters_callback(Function function) const {
         gantry_parameter_callback *made = nullptr;

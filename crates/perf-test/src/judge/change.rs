@@ -151,7 +151,7 @@ pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[
     let confidence = changes.first().map_or(0.0, |change| change.ratio.confidence);
     let mut lines = vec![String::new()];
     lines.extend(table(title, &rows));
-    lines.extend(explained(&rows, "change", confidence, &enough(1)));
+    lines.extend(legend(&rows, "change", confidence, &enough(1)));
     let primary = PRIMARY.map(|figure| figure.name);
     let others = changes.iter().filter(|change| !is_primary(change.figure)).count();
     lines.push(format!("The verdicts on {} hold with 95 % each, both together with 90 %.", primary.join(" and ")));
@@ -165,7 +165,7 @@ pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[
 
 /// Lines that explain the marks and intervals of a table.
 #[must_use]
-pub fn explained(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) -> Vec<String> {
+pub fn legend(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if rows.iter().any(|row| row.first().is_some_and(|name| name.ends_with('*'))) {
         lines.push("* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it".to_owned());

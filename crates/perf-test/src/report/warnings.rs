@@ -68,8 +68,8 @@ impl Summary {
             copied > 0,
             WarningKind::Copied,
             format!("zero copy was asked for, and messages were copied: {on_publish} on publish, {on_take} on take"),
-            "The middleware copies messages of this type or size, or in this setting (Gantry those of up to 256 bytes, because \
-             that is faster): the figures are not those of zero copy",
+            "The middleware copies messages of this type or size, or in this setting (Gantry copies up to 256 bytes, because \
+             that is faster): the figures are not figures of zero copy",
         ));
         warnings.extend(Warning::when(
             sent.unmatched > 0 && spec.subscriptions == 0,
@@ -91,18 +91,18 @@ impl Summary {
             WarningKind::Overwritten,
             "samples left the history before they were taken",
             match spec.executor {
-                Some(_) => "A larger qos_depth bridges longer stalls; the latencies are those of the other samples",
-                None => "A larger --history-depth bridges longer stalls; the latencies are those of the other samples",
+                Some(_) => "A larger qos_depth bridges longer stalls; the latencies belong to the other samples",
+                None => "A larger --history-depth bridges longer stalls; the latencies belong to the other samples",
             },
         );
         let (what, hint) = match spec.capabilities.overwritten {
             true => (
                 "samples were lost and had not left the history",
-                "The middleware, or a buffer below it, dropped them; the latencies are those of the other samples",
+                "The middleware, or a buffer below it, dropped them; the latencies belong to the other samples",
             ),
             false => (
                 "samples were lost or overwritten, and the middleware does not count which",
-                "A deeper history bridges longer stalls, if they left it; the latencies are those of the other samples",
+                "A deeper history bridges longer stalls, if they left it; the latencies belong to the other samples",
             ),
         };
         counted(self.unexplained, WarningKind::Lost, what, hint);

@@ -109,7 +109,7 @@ fn small_messages_are_copied_with_zero_copy_too() {
         // messages are copied on take.
         let copied = [sent.copied == sent.samples, sent.copied > 0, received.copied > 0];
         assert_eq!(copied, [is_copied; 3], "{message}: {sent:?} {received:?}");
-        assert_eq!(run.stdout.contains("(Gantry those of up to 256 bytes"), is_copied, "{}", run.stdout);
+        assert_eq!(run.stdout.contains("(Gantry copies up to 256 bytes"), is_copied, "{}", run.stdout);
     }
     memory.assert_empty();
 }

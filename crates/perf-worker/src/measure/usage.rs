@@ -17,7 +17,7 @@ pub const FIELDS: [&str; 16] = [
 /// The resource usage of one process or thread, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the fields are those of getrusage(2) with its names")]
+#[allow(missing_docs, reason = "the fields have the meanings and names of getrusage(2)")]
 pub struct Usage {
     /// The time of the reading, nanoseconds of CLOCK_MONOTONIC.
     pub taken_ns: i64,

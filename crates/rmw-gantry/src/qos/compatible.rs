@@ -128,7 +128,7 @@ pub fn check_compatible(
             let (offered, requested) = (offered.name(), requested.name());
             let _ = write!(
                 text,
-                "WARNING: the {policy} of the publisher is {offered}, that of the subscription is {requested};"
+                "WARNING: the {policy} of the publisher is {offered}, the subscription's is {requested};"
             );
         }
     }

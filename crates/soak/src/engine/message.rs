@@ -30,7 +30,7 @@ pub fn check(bytes: &[u8], gid: Gid, sequence: u64) -> Result<()> {
     let named = if words.len() >= NAME_WORDS { NAME_WORDS } else { 0 };
     if words[..named] != name(gid, sequence)[..named] {
         let (gid, sequence) = (Gid([words[0], words[1]].concat().try_into().unwrap_or_default()), words[2]);
-        return Err(format!("its bytes are those of sample {} of {gid:02x?}", u64::from_le_bytes(sequence)));
+        return Err(format!("its bytes belong to sample {} of {gid:02x?}", u64::from_le_bytes(sequence)));
     }
     let is_wrong = |(index, word): (usize, &[u8; WORD_BYTES])| *word != word_at(key, index);
     if let Some(word) = words.iter().enumerate().skip(named).position(is_wrong) {

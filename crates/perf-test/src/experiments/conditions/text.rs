@@ -95,7 +95,7 @@ impl Comparison {
         let confidence = intervals.map(|found| found.confidence).fold(1.0, f64::min);
         notes.push(format!(
             "Medians of n rounds; the interval in parentheses holds the true median with {:.1} %. * is the best condition, = are \
-             conditions whose intervals overlap with that of the lowest median: no difference is shown.",
+             conditions whose intervals overlap with the interval of the lowest median: no difference is shown.",
             confidence * 100.0
         ));
         if confidence < CONFIDENCE {

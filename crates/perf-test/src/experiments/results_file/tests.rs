@@ -24,7 +24,7 @@ fn the_committed_schema_of_results_is_that_of_the_types() {
     }
     assert!(
         std::fs::read_to_string(&path).unwrap() == text,
-        "docs/internals/perf_test-results-1.schema.json is not that of results_file: `WRITE_GOLDEN=1 cargo test -p perf-test --lib \
+        "docs/internals/perf_test-results-1.schema.json is not the schema of results_file: `WRITE_GOLDEN=1 cargo test -p perf-test --lib \
          committed_schema` writes it anew. docs/internals/releasing.md says when the version must be raised"
     );
 }

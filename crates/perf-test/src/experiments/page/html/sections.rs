@@ -11,7 +11,7 @@ use crate::experiments::results_file::Table;
 /// The section of topologies: for each topology a table, and an element in which a script draws the plots.
 pub fn topologies(folder: &Folder) -> String {
     let topologies = Groups::of_topologies(&folder.robots);
-    let note = "Each row is a group of runs of whole systems of nodes with equal settings. CPU time and memory are those of \
+    let note = "Each row is a group of runs of whole systems of nodes with equal settings. CPU time and memory include \
         all processes; late, too late and lost are parts of the messages of all subscriptions. Figures are medians of the \
         runs, with the interval in brackets.";
     let of_one = |(index, (name, groups)): (usize, &(&str, Groups))| {
