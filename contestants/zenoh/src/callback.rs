@@ -13,7 +13,7 @@ use zenoh::{Session, Wait, handlers::Callback, pubsub::Subscriber, sample::Sampl
 use crate::{
     arrival::{Arrival, Reader},
     presence::{Presence, Side},
-    session::{failed, key},
+    names::{failed, key},
 };
 
 /// Creates a subscription. Its callback is declared only when the subscription starts.

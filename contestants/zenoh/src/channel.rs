@@ -19,7 +19,7 @@ use crate::{
     arrival::{Arrival, Reader},
     memory::buffer,
     presence::{Presence, Side},
-    session::{failed, key},
+    names::{failed, key},
 };
 
 /// Creates a subscription.

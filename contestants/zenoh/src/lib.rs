@@ -22,6 +22,7 @@ mod arrival;
 mod callback;
 mod channel;
 mod memory;
+mod names;
 mod presence;
 mod publisher;
 mod session;
@@ -30,7 +31,8 @@ use perf_worker::{
     backend::{Backend, Capabilities, DaemonCommand, DeliveryKind, Description, Session, Setting},
     run_spec::{Content, Durability, RunSpec},
 };
-use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
+use names::{EXPRESS, SHARED_MEMORY, is_on};
+use session::ZenohSession;
 
 /// The version of zenoh in the lock file.
 const VERSION: &str = env!("ZENOH_VERSION");

@@ -19,7 +19,7 @@ use zenoh::{
 use crate::{
     memory::{Loans, await_own_pool, own_message},
     presence::{Presence, Side},
-    session::{EXPRESS, SHARED_MEMORY, failed, is_on, key},
+    names::{EXPRESS, SHARED_MEMORY, failed, is_on, key},
 };
 
 /// Creates a publisher.
