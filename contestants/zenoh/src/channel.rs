@@ -18,8 +18,8 @@ use zenoh::{
 use crate::{
     arrival::{Arrival, Reader},
     memory::buffer,
-    presence::{Presence, Side},
     names::{failed, key},
+    presence::{Presence, Side},
 };
 
 /// Creates a subscription.

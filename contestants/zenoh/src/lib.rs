@@ -27,11 +27,11 @@ mod presence;
 mod publisher;
 mod session;
 
+use names::{EXPRESS, SHARED_MEMORY, is_on};
 use perf_worker::{
     backend::{Backend, Capabilities, DaemonCommand, DeliveryKind, Description, Session, Setting},
     run_spec::{Content, Durability, RunSpec},
 };
-use names::{EXPRESS, SHARED_MEMORY, is_on};
 use session::ZenohSession;
 
 /// The version of zenoh in the lock file.

@@ -43,7 +43,9 @@ impl<'a> Source<'a> {
         }
         Ok(match given.kind {
             // SAFETY: H1.
-            abi::SOURCE_SUBSCRIPTION => Source::Endpoint(&mut unsafe { exclusive_source::<Subscription>(given) }?.inner),
+            abi::SOURCE_SUBSCRIPTION => {
+                Source::Endpoint(&mut unsafe { exclusive_source::<Subscription>(given) }?.inner)
+            }
             // SAFETY: H1.
             abi::SOURCE_SERVICE => Source::Endpoint(&mut unsafe { exclusive_source::<Service>(given) }?.inner),
             // SAFETY: H1.

@@ -17,7 +17,7 @@ use clients::Clients;
 use far_graph::{FarEndpoint, FarGraph};
 use gantry::Gid;
 use gantry_bridge::{
-    Border, Context, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, OnlyBridge, Policy, SETTLE,
+    Border, Context, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, OnlyBridge, PERIOD, Policy, SETTLE,
     ServiceHashes, Sources, Status, StatusPublisher, TopicsOut, watch_domain,
 };
 use gantry_command::say;
@@ -76,7 +76,12 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    pub fn new(library: Arc<Library>, options: &Options, only_bridge: OnlyBridge, policy: Policy) -> Result<Bridge, Failure> {
+    pub fn new(
+        library: Arc<Library>,
+        options: &Options,
+        only_bridge: OnlyBridge,
+        policy: Policy,
+    ) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
         let session = Session::open(library, options)?;
         // The node's name begins with an underscore, so that `ros2 node list` shows the node only with --all.
@@ -217,7 +222,13 @@ impl Bridge {
         self.clients.update(&self.context, &self.nodes, &self.far, &self.mirror);
         let outgoing = outgoing(&self.context, &self.far, &self.mirror);
         let open = |local: &LocalEndpoint| open(&self.mirror, local);
-        self.topics_out.update((&self.context, &self.only_bridge.node), outgoing, &outgoing_graph.passed_over, open, say);
+        self.topics_out.update(
+            (&self.context, &self.only_bridge.node),
+            outgoing,
+            &outgoing_graph.passed_over,
+            open,
+            say,
+        );
         let ready = self.topics_in.ready().chain(self.servers.ready()).chain(self.clients.ready());
         self.waiter.set(ready.map(|object| (number(&object), object)).collect());
 

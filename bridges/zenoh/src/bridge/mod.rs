@@ -23,7 +23,7 @@ use clients::Clients;
 use context::Event;
 use far_graph::FarGraph;
 use gantry_bridge::{
-    Border, Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, OnlyBridge, Policy, SETTLE,
+    Border, Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, OnlyBridge, PERIOD, Policy, SETTLE,
     ServiceHashes, Sources, StatusPublisher, TopicsOut, watch_domain,
 };
 use gantry_command::say;

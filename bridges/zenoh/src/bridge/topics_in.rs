@@ -70,7 +70,8 @@ impl TopicsIn {
                 wanted.entry(key).or_insert(new).is_latched |= is_latched(endpoint);
             }
         }
-        for (text, entity, endpoint) in far.endpoints(Kind::Publisher).filter(|(.., each)| is_allowed(each.kind, each)) {
+        for (text, entity, endpoint) in far.endpoints(Kind::Publisher).filter(|(.., each)| is_allowed(each.kind, each))
+        {
             if let Some(wanted) = entity.key.as_ref().and_then(|key| wanted.get_mut(key)) {
                 wanted.is_latched |= is_latched(endpoint);
                 wanted.publishers.push((text, entity, endpoint));

@@ -27,7 +27,7 @@ use crate::{
     clock::time_of_day,
     config::Config,
     context::Context,
-    link::Link,
+    link::ClientLink,
     log::{Level, Limiter},
 };
 use gantry::{Attachment, Collector};
@@ -73,7 +73,7 @@ pub struct Client {
     this: Weak<ClientCell>,
     session: Session,
     began: Instant,
-    line: Link,
+    line: ClientLink,
     objects: Objects,
     answers: VecDeque<Answer>,
     /// A long message of which the session has only some fragments so far.
@@ -128,7 +128,7 @@ fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
 }
 
 impl Client {
-    pub fn new(this: Weak<ClientCell>, peer: Peer, line: Link, context: &Context) -> Self {
+    pub fn new(this: Weak<ClientCell>, peer: Peer, line: ClientLink, context: &Context) -> Self {
         let began = context.clock.now();
         let session = new_session(peer, &context.config, began);
         let due = session.deadline();
@@ -157,7 +157,7 @@ impl Client {
 
     /// Begins a new session of the same client, perhaps at another address. The client's objects stay, but its
     /// READ_DATA requests end.
-    pub fn restart(&mut self, peer: Peer, line: Link, context: &Context) {
+    pub fn restart(&mut self, peer: Peer, line: ClientLink, context: &Context) {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
         (self.line, self.blocked_since) = (line, None);
@@ -189,7 +189,7 @@ impl Client {
     }
 
     /// Notes that the client has moved to another address.
-    pub fn move_to(&mut self, line: Link) {
+    pub fn move_to(&mut self, line: ClientLink) {
         (self.line, self.blocked_since) = (line, None);
     }
 
@@ -269,7 +269,7 @@ impl Client {
         self.pump(context);
     }
 
-    pub fn line(&self) -> &Link {
+    pub fn line(&self) -> &ClientLink {
         &self.line
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     services::{REPLIER, REQUESTER, response},
     sessions::create_client,
-    support::{GOOD, PARTICIPANT, TestClient, Event, Wire, agent, host, pipe, socket, stopped_agent},
+    support::{Event, GOOD, PARTICIPANT, TestClient, Wire, agent, host, pipe, socket, stopped_agent},
     transports::exchange,
 };
 use gantry_agent::{Config, Limits};

@@ -1,6 +1,6 @@
 //! Tests of objects: the rules for creating them, and the status of each request.
 
-use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Event, WRITER, agent, host, socket};
+use crate::support::{Event, PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, WRITER, agent, host, socket};
 use gantry::TypeDescription;
 use gantry_agent::{Config, DomainChoice, Limits};
 use gantry_msgs::std_msgs::msg::UInt32;

@@ -1,6 +1,6 @@
 //! Tests of services whose clients or servers are XRCE clients.
 
-use crate::support::{PARTICIPANT, TestClient, Event, agent, host, socket};
+use crate::support::{Event, PARTICIPANT, TestClient, agent, host, socket};
 use gantry_agent::{Config, Limits};
 use gantry_msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use gantry_xrce::wire::{

@@ -1,6 +1,6 @@
 //! Tests of how sessions begin, move, end, and begin again.
 
-use crate::support::{PARTICIPANT, TestClient, Event, agent, agent_at, host, socket};
+use crate::support::{Event, PARTICIPANT, TestClient, agent, agent_at, host, socket};
 use gantry::{Node, Qos};
 use gantry_agent::{Config, DomainChoice, Limits};
 use gantry_msgs::std_msgs::msg::UInt32;

@@ -3,7 +3,7 @@
 
 use crate::{
     sessions::create_client,
-    support::{PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, Event, Wire, agent, host, socket},
+    support::{Event, PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, Wire, agent, host, socket},
     transports::{SerialWire, TcpWire, exchange},
 };
 use gantry::Qos;

@@ -1,6 +1,6 @@
 //! Tests of streams that a session does not have.
 
-use crate::support::{GOOD, TestClient, Event, agent, pipe};
+use crate::support::{Event, GOOD, TestClient, agent, pipe};
 use gantry_agent::Config;
 use gantry_xrce::wire::{ObjectId, ObjectKind, ObjectRequest, RequestId, StatusValue};
 

@@ -2,7 +2,7 @@
 
 use super::{
     GOOD, ONE_WAY_US,
-    bench::{Bench, KEY, SLOT_BYTES, Event, new_agent},
+    bench::{Bench, Event, KEY, SLOT_BYTES, new_agent},
     data,
 };
 use crate::hex;

@@ -42,7 +42,10 @@ fn reliable_data_arrives_once_and_in_order_in_both_directions() {
         assert!(bench.written == all, "seed {seed}: the agent got others");
         let echoes: Vec<&Event> = bench.events.iter().filter(is_echo).collect();
         assert!(echoes.iter().zip(&all).all(|(event, data)| **event == Event::Data(data.clone())), "seed {seed}");
-        assert!(!bench.events.iter().any(|event| matches!(event, Event::Disconnected(..) | Event::Malformed)), "seed {seed}");
+        assert!(
+            !bench.events.iter().any(|event| matches!(event, Event::Disconnected(..) | Event::Malformed)),
+            "seed {seed}"
+        );
     }
 }
 
@@ -111,8 +114,9 @@ fn an_agent_that_began_the_session_anew_is_left() {
     // A late CREATE_CLIENT makes the agent reset its streams.
     bench.restart_agent();
     bench.write(StreamId::RELIABLE, &data(1));
-    let is_left =
-        |bench: &mut Bench| bench.events.iter().any(|event| matches!(event, Event::Disconnected(Disconnected::Stalled, _)));
+    let is_left = |bench: &mut Bench| {
+        bench.events.iter().any(|event| matches!(event, Event::Disconnected(Disconnected::Stalled, _)))
+    };
     assert!(bench.run(bench.now_us + 4_000_000, is_left), "{:?}", bench.events);
     bench.connect();
     bench.write(StreamId::RELIABLE, &data(2));

@@ -92,7 +92,8 @@ impl Node {
     /// # Errors
     /// The errors of [`Node::create_client`]; the QoS is BEST_EFFORT; its depth is 0 or above 10,000.
     pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Client<S>> {
-        let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::for_service::<S>(), qos.into())?;
+        let (requests, tracker) =
+            RequestTracker::new(self, name, ServiceTypeDescription::for_service::<S>(), qos.into())?;
         Ok(Client { requests: Publisher::new(requests), tracker })
     }
 }

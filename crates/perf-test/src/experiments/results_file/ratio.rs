@@ -190,7 +190,12 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
     let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
     let legends = MARKS.iter().filter(|(finding, ..)| is_there(finding));
     let legends = legends.map(|(_, mark, legend)| format!("{mark} {legend}"));
-    [of_ratio.to_owned(), of_interval].into_iter().chain(note_on_chance).chain([FIGURES.to_owned()]).chain(legends).collect()
+    [of_ratio.to_owned(), of_interval]
+        .into_iter()
+        .chain(note_on_chance)
+        .chain([FIGURES.to_owned()])
+        .chain(legends)
+        .collect()
 }
 
 /// A sentence with the number of ratios that would differ from 1 by chance alone. `None` if fewer than two intervals

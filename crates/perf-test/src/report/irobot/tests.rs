@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::log::{PublisherEntry, Spread, SubscriptionEntry};
 use crate::log::{RowAccounts, WorkerRow, documented_row};
-use crate::report::summary::tests::{publisher_entry, subscription_entry, spec, summary};
+use crate::report::summary::tests::{publisher_entry, spec, subscription_entry, summary};
 use perf_worker::measure::{
     events::{Event, Trouble},
     memory::Memory,

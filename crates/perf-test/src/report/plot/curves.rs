@@ -3,7 +3,7 @@
 use plotters::prelude::RGBColor;
 
 use super::{
-    panel::{Axis, BLUE, GREEN, Curve, Mark, ORANGE, Panel, RED, picture},
+    panel::{Axis, BLUE, Curve, GREEN, Mark, ORANGE, Panel, RED, picture},
     series::{bounds, log_axis, plain, time},
 };
 

@@ -148,7 +148,7 @@ fn totals(spec: &RunSpec, summary: &Summary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::tests::{subscription_entry, spec, summary};
+    use crate::report::summary::tests::{spec, subscription_entry, summary};
     use crate::topology::Processes;
     use perf_worker::{measure::tally::Received, run_spec::Threshold};
 

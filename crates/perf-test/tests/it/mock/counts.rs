@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use super::{Counts, Mocked, measure, measure_all, count_ids};
+use super::{Counts, Mocked, count_ids, measure, measure_all};
 use crate::program::Memory;
 
 test_support::tests![

@@ -1,7 +1,7 @@
 //! Descriptors for the Python classes of messages: they make the fields of a received message and of a loan accessible
 //! as attributes.
 
-use crate::view::View;
+use super::view::View;
 use pyo3::{
     prelude::*,
     sync::PyOnceLock,

@@ -8,11 +8,13 @@
 //!   the two endpoints were matched;
 //! - a TRANSIENT_LOCAL subscription that joins late gets the history of a TRANSIENT_LOCAL publisher.
 
-use crate::{
-    Result,
-    counts::{Count, count},
+use super::{
     message,
     topic::{Offer, Topic},
+};
+use crate::{
+    accounts::counts::{Count, count},
+    outcome::Result,
 };
 use gantry_shm::{Durability, Gid, History, Losses, Qos, Reliability, Sample};
 use rustix::time::{ClockId, clock_gettime};

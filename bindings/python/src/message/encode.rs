@@ -3,13 +3,13 @@
 //! The encoder leaves a hole for a large array of numbers instead of copying it into these bytes. The array is copied
 //! only once, directly into the publisher's memory.
 
-use crate::{
-    error::failed,
+use super::{
     holder::Holder,
     memory, number,
     schema::{Base, PlannedField, Schema, Structure, python_value},
     values::{check_bound, check_keys, inside, length_of_shape, prepared, text},
 };
+use crate::error::failed;
 use gantry_idl::{Count, Primitive};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},

@@ -5,10 +5,12 @@
 //! or die.
 
 use crate::{
-    Result,
-    checker::now_ns,
-    endpoint::{Listener, Talker},
-    topic::{COMMON, SURVIVORS, Topic, any_qos, survivors_qos},
+    endpoint::{Listener, Talker, allowed},
+    outcome::Result,
+    samples::{
+        checker::now_ns,
+        topic::{COMMON, SURVIVORS, Topic, any_qos, survivors_qos},
+    },
 };
 use fastrand::Rng;
 use gantry_shm::{Participant, PublisherOptions, Subscription, WaitSet};
@@ -156,7 +158,7 @@ fn listen(mut listeners: Vec<Listener>, mut wait_set: WaitSet, mut rng: Rng, sha
     while !shared.stops.load(Relaxed) {
         let mut subscriptions: Vec<&mut Subscription> = Vec::new();
         subscriptions.extend(listeners.iter_mut().map(|listener| &mut listener.subscription));
-        crate::endpoint::allowed(wait_set.wait(&mut subscriptions, WAIT))?;
+        allowed(wait_set.wait(&mut subscriptions, WAIT))?;
         for (index, listener) in listeners.iter_mut().enumerate() {
             for _ in 0..TAKES {
                 let Some(sample) = listener.take()? else { break };

@@ -1,6 +1,6 @@
 //! The progress of each thread of a worker process. A thread without progress counts as hung.
 
-use crate::Result;
+use crate::outcome::Result;
 use std::sync::{
     Arc, Mutex, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},

@@ -1,13 +1,13 @@
 //! The graph of a node's domain: nodes, topics, services and their endpoints.
 
-use crate::{
-    error::failed,
+use super::{
     events::{self, Events},
     node::Node,
-    qos,
-    schema::Schema,
-    types::PySchema,
-    wait,
+};
+use crate::{
+    error::failed,
+    message::{schema::Schema, types::PySchema},
+    qos, wait,
 };
 use gantry::TopicEndpointInfo;
 use pyo3::{prelude::*, types::PyDict};

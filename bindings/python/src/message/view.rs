@@ -1,11 +1,11 @@
 //! The view of a message in memory. A field is converted to a Python object only when it is read.
 
-use crate::{
-    error::failed,
+use super::{
     holder::{Body, Holder},
     memory, number,
     schema::Schema,
 };
+use crate::error::failed;
 use gantry::SampleInfo;
 use gantry_cdr::ByteOrder;
 use gantry_dynamic::{DynamicMessage, List, Position, Value};

@@ -2,7 +2,11 @@
 //!
 //! The thread lives as long as the worker process, so its samples outlive their subscriptions and participants.
 
-use crate::{Result, beat::Beat, counts::count_longest_hold, message};
+use crate::{
+    accounts::{beat::Beat, counts::count_longest_hold},
+    outcome::Result,
+    samples::message,
+};
 use fastrand::Rng;
 use gantry_shm::{Loan, Sample, SampleInfo};
 use std::{

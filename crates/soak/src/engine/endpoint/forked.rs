@@ -1,7 +1,8 @@
 //! Forks without exec. The child has a copy of all objects: its calls must return errors, and must do no harm.
 
-use crate::{Result, player::Player};
-use gantry_shm::{Error, SourceTime};
+use super::{Listener, Talker};
+use crate::outcome::Result;
+use gantry_shm::{Error, SourceTime, WaitSet};
 use rustix::{
     io::Errno,
     process::{Pid, WaitOptions, WaitStatus, waitpid},
@@ -23,8 +24,9 @@ const FINDINGS: [&str; 8] = [
     "could wait with a wait set",
 ];
 
-/// Forks. The child makes the calls that must fail, drops all objects, sleeps for `lifetime`, and exits.
-pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
+/// Forks. The child runs `use_handles`, sleeps for `lifetime`, and exits. `use_handles` makes the calls that must fail,
+/// drops all objects, and returns the index of its finding.
+pub fn fork(lifetime: Duration, use_handles: impl FnOnce() -> i32) -> Result<Pid> {
     // SAFETY: the child has only this thread. The only calls that wait for another thread are the allocator's, which
     // glibc and musl prepare for a fork. The child ends with `_exit`.
     let pid = unsafe { libc::fork() };
@@ -36,8 +38,7 @@ pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
             // that the parent has ended.
             unsafe { libc::close(descriptor) };
         }
-        let found = finding(player);
-        player.drop_all();
+        let found = use_handles();
         std::thread::sleep(lifetime); // perhaps longer than the parent lives
         // SAFETY: `_exit` has no preconditions; no destructor runs.
         unsafe { libc::_exit(found) };
@@ -75,8 +76,8 @@ fn outcome_of(waited: std::result::Result<Option<(Pid, WaitStatus)>, Errno>) -> 
 }
 
 /// Returns the index in [`FINDINGS`] of the first call that succeeded with the parent's handles; 0 if all calls failed.
-fn finding(player: &mut Player) -> i32 {
-    for talker in &mut player.talkers {
+pub fn finding(talkers: &mut [Talker], listeners: &mut [Listener], wait_set: &mut WaitSet) -> i32 {
+    for talker in talkers {
         if !is_forked(&talker.publisher.loan(0)) {
             return 1;
         }
@@ -89,7 +90,7 @@ fn finding(player: &mut Player) -> i32 {
             return 3;
         }
     }
-    for listener in &mut player.listeners {
+    for listener in listeners {
         let subscription = &mut listener.subscription;
         if !is_forked(&subscription.take()) {
             return 4;
@@ -101,7 +102,7 @@ fn finding(player: &mut Player) -> i32 {
             return 6;
         }
     }
-    if is_forked(&player.wait_set.wait(&mut [], Duration::ZERO)) { 0 } else { 7 }
+    if is_forked(&wait_set.wait(&mut [], Duration::ZERO)) { 0 } else { 7 }
 }
 
 fn is_forked<T>(result: &gantry_shm::Result<T>) -> bool {

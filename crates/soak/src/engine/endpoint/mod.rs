@@ -1,15 +1,20 @@
 //! Publishers that write samples with predictable bytes, and subscriptions that check these bytes.
 
+pub mod forked;
+pub mod holder;
+
 use crate::{
-    Result,
-    checker::Checker,
-    counts::{Count, count},
-    holder::Held,
-    message,
-    topic::{Offer, Topic},
+    accounts::counts::{Count, count},
+    outcome::Result,
+    samples::{
+        checker::Checker,
+        message,
+        topic::{Offer, Topic},
+    },
 };
 use fastrand::Rng;
 use gantry_shm::{Error, Loan, Participant, Publisher, PublisherOptions, Qos, Subscription};
+use holder::Held;
 use std::sync::Arc;
 
 const NODE: &str = "/soak";

@@ -1,7 +1,7 @@
 //! The contents of a sample. All bytes are computed from the sample's publisher, sequence number and length. So a
 //! sample can be checked at any time without a copy.
 
-use crate::Result;
+use crate::outcome::Result;
 use gantry_shm::Gid;
 
 /// The number of words at the beginning of a message that contain its publisher and its sequence number. An error text

@@ -1,18 +1,23 @@
 //! The coordinator of the run. It starts worker processes, and kills, stops and ends them at random. It checks them all
 //! the time, and checks at the end that no file, mapping or descriptor is left.
 
+mod process;
+mod report;
+mod survivor;
+
 use crate::{
-    Result,
-    counts::{Count, Counts, KINDS, add, here},
-    forked,
+    accounts::{
+        counts::{Count, Counts, KINDS, add, here},
+        usage::Usage,
+    },
+    endpoint::forked,
     options::Run,
-    process::{Process, State},
-    report::{self, Progress},
-    survivor::Survivor,
-    usage::Usage,
+    outcome::Result,
 };
 use fastrand::Rng;
 use gantry_shm::Participant;
+use process::{Process, State};
+use report::{Actions, Progress};
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 use std::{
     path::{Path, PathBuf},
@@ -22,6 +27,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use survivor::Survivor;
 
 /// The time between two checks.
 const TICK: Duration = Duration::from_millis(10);
@@ -33,16 +39,6 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(60);
 /// The time after a stop in which the error "registry busy" is allowed. A process gives up 5 s after the holder of the
 /// registry lock was stopped, and may report the error late.
 const BUSY_AFTER_STOP: Duration = Duration::from_secs(15);
-
-/// The numbers of the coordinator's actions.
-#[derive(Default)]
-pub struct Actions {
-    pub starts: u64,
-    pub kills: u64,
-    pub kills_of_stopped: u64,
-    pub stalls: u64,
-    pub orderly_ends: u64,
-}
 
 /// The state of the run.
 struct Soak<'a> {

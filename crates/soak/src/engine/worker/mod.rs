@@ -4,23 +4,29 @@
 //! The coordinator asks the worker to end by closing the worker's standard input. The worker writes lines to standard
 //! output: its counts (`counts N N …`), a forked child (`forked PID`), or its error (`failed SENTENCE`).
 
+mod pipe;
+mod player;
+
 use crate::{
-    Result,
-    beat::{Beat, Beats},
-    counts::{self, Count, count},
-    endpoint::allowed,
-    holder::{self, HeldItem},
-    player::Player,
+    accounts::{
+        beat::{Beat, Beats},
+        counts::{self, Count, count},
+    },
+    endpoint::{
+        allowed,
+        holder::{self, HeldItem},
+    },
+    outcome::Result,
 };
 use fastrand::Rng;
 use gantry_shm::Participant;
+use pipe::{must_end, say, watch_end};
+use player::Player;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::{
-    io::{Read, Write},
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::{Sender, channel},
     },
     time::Duration,
@@ -31,21 +37,6 @@ const CHECK_PERIOD: Duration = Duration::from_millis(100);
 /// created again.
 const DOMAINS: [u32; 8] = [0, 0, 0, 0, 0, 0, 0, 1];
 const MOST_PLAYERS: usize = 3;
-
-static MUST_END: AtomicBool = AtomicBool::new(false);
-
-/// True if the coordinator has asked this process to end.
-pub fn must_end() -> bool {
-    MUST_END.load(Relaxed)
-}
-
-/// Writes a line to the coordinator. Ends the process if the coordinator has ended.
-pub fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
-        std::process::exit(1);
-    }
-}
 
 fn fail(why: &str) -> ! {
     say(&format!("failed {}", why.replace('\n', " ")));
@@ -62,10 +53,7 @@ pub fn run(root: &Path, seed: u64) -> Result<()> {
     let beats = Arc::new(Beats::default());
     let (beat, holder_beat, holder_rng) = (beats.add(), beats.add(), rng.fork());
     let (holder, things) = channel();
-    std::thread::spawn(|| {
-        let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
-        MUST_END.store(true, Relaxed);
-    });
+    watch_end();
     let watched = beats.clone();
     std::thread::spawn(move || watch(&watched));
     let holding = std::thread::spawn(move || or_fail(holder::run(&things, holder_rng, &holder_beat)));

@@ -1,15 +1,26 @@
 //! The output of the program: progress lines, and a table at the end.
 
 use crate::{
-    coordinator::Actions,
-    counts::{Count, Counts, NAMES},
+    accounts::{
+        counts::{Count, Counts, NAMES},
+        usage::Usage,
+    },
     options::Run,
-    usage::Usage,
 };
 use std::{
     io::{IsTerminal, Write},
     time::{Duration, Instant},
 };
+
+/// The numbers of the coordinator's actions.
+#[derive(Default)]
+pub struct Actions {
+    pub starts: u64,
+    pub kills: u64,
+    pub kills_of_stopped: u64,
+    pub stalls: u64,
+    pub orderly_ends: u64,
+}
 
 /// The time between two progress lines: in a file, and on a terminal, where each line overwrites the previous one.
 const PERIODS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(1)];

@@ -1,8 +1,8 @@
 //! A worker process, from the coordinator's side.
 
 use crate::{
-    Result,
-    counts::{Counts, KINDS},
+    accounts::counts::{Counts, KINDS},
+    outcome::Result,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::{

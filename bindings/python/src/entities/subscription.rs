@@ -1,12 +1,9 @@
 //! Subscriptions: they take messages in shared memory, without copying.
 
+use super::events::{self, Events};
 use crate::{
     error::failed,
-    events::{self, Events},
-    holder::Holder,
-    schema::Schema,
-    types::PySchema,
-    view::View,
+    message::{holder::Holder, schema::Schema, types::PySchema, view::View},
     wait::{self, Handle},
 };
 use gantry::GenericSubscription;

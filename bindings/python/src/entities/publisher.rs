@@ -1,13 +1,15 @@
 //! Publishers: they copy Python messages into shared memory, or publish loans.
 
+use super::events::{self, Events};
 use crate::{
-    encode::{self, Encoded},
     error::failed,
-    events::{self, Events},
-    holder::Holder,
-    schema::Schema,
-    types::PySchema,
-    view::View,
+    message::{
+        encode::{self, Encoded},
+        holder::Holder,
+        schema::Schema,
+        types::PySchema,
+        view::View,
+    },
     wait::{self, Handle},
 };
 use gantry::GenericPublisher;

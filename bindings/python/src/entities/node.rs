@@ -1,16 +1,13 @@
 //! Nodes: the objects that create endpoints.
 
-use crate::{
-    error::failed,
+use super::{
     parameter::{self, Server},
     publisher::Publisher,
-    qos,
     service::{Client, Service},
     subscription::Subscription,
     timer::{self, Timer},
-    types::PySchema,
-    wait::Handle,
 };
+use crate::{error::failed, message::types::PySchema, qos, wait::Handle};
 use gantry::{
     History, ParameterCallbackHandle, ParameterDescriptor, ParameterValue, PublishMode, PublisherOptions, Reliability,
     ServiceTypeDescription,

@@ -1,14 +1,18 @@
 //! A player: a thread of a worker. It creates, uses and drops publishers and subscriptions at random.
 
+use super::pipe::{must_end, say};
 use crate::{
-    Result,
-    beat::Beat,
-    counts::{Count, count},
-    endpoint::{Listener, Talker, allowed, is_expected},
-    forked,
-    holder::{Held, HeldItem},
-    topic::{self, Topic},
-    worker::{must_end, say},
+    accounts::{
+        beat::Beat,
+        counts::{Count, count},
+    },
+    endpoint::{
+        Listener, Talker, allowed, forked,
+        holder::{Held, HeldItem},
+        is_expected,
+    },
+    outcome::Result,
+    samples::topic::{self, Topic},
 };
 use fastrand::Rng;
 use gantry_shm::{Participant, WaitSet};
@@ -31,9 +35,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The endpoints, samples and loans of one thread.
 pub struct Player<'a> {
-    pub talkers: Vec<Talker>,
-    pub listeners: Vec<Listener>,
-    pub wait_set: WaitSet,
+    talkers: Vec<Talker>,
+    listeners: Vec<Listener>,
+    wait_set: WaitSet,
     held: Vec<Held>,
     forked: Vec<Pid>,
     participant: Arc<Participant>,
@@ -241,7 +245,11 @@ impl Player<'_> {
     fn fork(&mut self) -> Result<()> {
         self.beat.at("forking");
         let lifetime = Duration::from_millis(self.rng.u64(..1000));
-        let child = forked::fork(self, lifetime)?;
+        let child = forked::fork(lifetime, || {
+            let found = forked::finding(&mut self.talkers, &mut self.listeners, &mut self.wait_set);
+            self.drop_all();
+            found
+        })?;
         count(Count::Forks, 1);
         say(&format!("forked {}", child.as_raw_nonzero()));
         self.forked.push(child);

@@ -1,6 +1,6 @@
 //! The resources that this process uses, as the kernel counts them.
 
-use crate::Result;
+use crate::outcome::Result;
 use std::{fmt, path::Path};
 
 /// The numbers of descriptors and mappings, and the size of memory.

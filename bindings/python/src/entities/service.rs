@@ -1,11 +1,8 @@
 //! Servers and clients of services.
 
 use crate::{
-    encode,
     error::failed,
-    holder::Holder,
-    schema::Schema,
-    view::View,
+    message::{encode, holder::Holder, schema::Schema, view::View},
     wait::{self, Handle},
 };
 use gantry::{Error, GenericClient, GenericService, Gid, RequestId, TakeSource};

@@ -10,7 +10,7 @@
 //! - The array of a loan is writable and has a token (`WritableArray`). A loan with a living token cannot be published.
 //! - The interface is read once, when the array is created; the address does not change afterwards.
 
-use crate::holder::{Body, Holder, WritableArray};
+use super::holder::{Body, Holder, WritableArray};
 use gantry_idl::Primitive;
 use pyo3::{
     prelude::*,
@@ -19,7 +19,8 @@ use pyo3::{
 };
 use std::{ops::Range, sync::Arc};
 
-use crate::{error::failed, schema::type_string};
+use super::schema::type_string;
+use crate::error::failed;
 
 /// The base object of an array, which keeps the array's memory alive.
 #[pyclass(frozen, module = "gantry._native")]

@@ -1,6 +1,6 @@
 //! Converts Python values for fields: texts, shapes and arrays. Errors contain the path of the field.
 
-use crate::schema::{Structure, type_string};
+use super::schema::{Structure, type_string};
 use gantry_idl::Primitive;
 use pyo3::{
     exceptions::{PyOverflowError, PyTypeError, PyValueError},

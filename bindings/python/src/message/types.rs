@@ -1,12 +1,12 @@
 //! Message types as objects for Python's message classes.
 
-use crate::{
+use super::{
     encode,
-    error::failed,
     holder::Holder,
     schema::{Base, Schema, python_value, type_string},
     view::View,
 };
+use crate::error::failed;
 use gantry::TypeDescription;
 use gantry_dynamic::Yaml;
 use gantry_idl::{Count, Definitions, TypeName};
@@ -57,7 +57,7 @@ impl PySchema {
     }
 
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Vec<FieldInfo<'py>>> {
-        let info = |field: &crate::schema::PlannedField| {
+        let info = |field: &super::schema::PlannedField| {
             let (code, nested) = match &field.base {
                 Base::Number(primitive) => (Some(type_string(*primitive)), None),
                 Base::Text(_) | Base::WideText(_) => (None, None),
