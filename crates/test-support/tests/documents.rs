@@ -15,14 +15,27 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// The folders of the workspace's crates, each with the text of its README.
-fn readmes() -> Vec<(PathBuf, String)> {
-    let folders = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let with_readme = |folder: PathBuf| {
-        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+/// The folders that contain crates and bindings.
+const SHELVES: &[&str] = &["bindings", "bridges", "crates", "viewers"];
+
+/// The folders of the crates and bindings, from the root, each with the text of its README.
+fn readmes() -> Vec<(String, String)> {
+    let entries = |shelf: &&str| fs::read_dir(root().join(shelf)).unwrap().map(|entry| entry.unwrap().path());
+    let folders = SHELVES.iter().flat_map(entries).filter(|path| path.join("README.md").exists());
+    let names = folders.map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned());
+    let with_readme = |folder: String| {
+        let readme = fs::read_to_string(root().join(&folder).join("README.md")).unwrap();
         (folder, readme)
     };
-    folders.map(with_readme).collect()
+    names.chain(["recorder".to_owned()]).map(with_readme).collect()
+}
+
+#[test]
+fn each_crate_has_a_readme() {
+    let has_none = |path: &PathBuf| path.join("Cargo.toml").exists() && !path.join("README.md").exists();
+    let entries = |shelf: &&str| fs::read_dir(root().join(shelf)).unwrap().map(|entry| entry.unwrap().path());
+    let without: Vec<PathBuf> = SHELVES.iter().flat_map(entries).filter(has_none).collect();
+    assert!(without.is_empty(), "{without:?}");
 }
 
 /// Returns the paths in the second column of a table: the code in backticks that contains a slash.
@@ -38,7 +51,7 @@ fn each_path_to_open_exists() {
     for (folder, readme) in readmes() {
         let Some((_, map)) = readme.split_once(MAP) else { continue };
         for path in paths(map) {
-            assert!(folder.join(path).exists(), "{path}, in the README of {}", folder.display());
+            assert!(root().join(&folder).join(path).exists(), "{path}, in the README of {folder}");
             found += 1;
         }
     }
@@ -49,7 +62,7 @@ fn each_path_to_open_exists() {
 fn the_architecture_names_each_crate() {
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for (folder, _) in readmes() {
-        let link = format!("](crates/{}/README.md)", folder.file_name().unwrap().to_str().unwrap());
+        let link = format!("]({folder}/README.md)");
         assert!(architecture.contains(&link), "{link}");
     }
 }
