@@ -88,11 +88,6 @@ impl<'a> List<'a> {
         self.count == 0
     }
 
-    /// The type of the elements.
-    pub fn element_type(&self) -> &'a BaseType {
-        self.element.base
-    }
-
     /// The element at `index`. If the elements differ in length, all elements before it are skipped one by one.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self.layout {
