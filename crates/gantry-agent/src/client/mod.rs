@@ -2,13 +2,10 @@
 
 mod counts;
 mod jobs;
-mod names;
 mod objects;
 mod outlet;
 mod parcel;
 mod plan;
-mod profile;
-mod qos;
 mod rate;
 mod reading;
 mod refusal;
@@ -16,7 +13,6 @@ mod requests;
 mod silence;
 mod slots;
 mod taken;
-mod xml;
 
 pub(crate) use counts::KeyText;
 pub use counts::{ClientStatistics, Counts};

@@ -1,18 +1,20 @@
 //! Plans: the content of a CREATE in Gantry's terms (node, topic, QoS). A plan exists only if all objects to which the
 //! CREATE refers exist.
 
-use super::{
-    names::{TopicName, node_name, service_name, type_name},
-    profile::{self, Profile},
-    qos,
-    refusal::Refusal,
-};
+mod names;
+mod profile;
+mod qos;
+mod xml;
+
+use super::refusal::Refusal;
 use crate::config::{Config, DomainChoice};
 use gantry::{Node, Qos, ServiceTypeDescription, TypeDescription};
 use gantry_xrce::wire::{
     self, ClientKey, Create, Entity as Described, ObjectId, ObjectKind, ObjectRequest, Owner, Representation, Service,
     StatusValue,
 };
+use names::{TopicName, node_name, service_name, type_name};
+use profile::Profile;
 use std::borrow::Cow;
 
 /// The description of an object. If two objects have equal descriptions, one can replace the other.
