@@ -26,8 +26,8 @@ enum Crossing {
     /// Not carried yet.
     Waits,
     LetIn,
-    /// The endpoint is never carried: another bridge already carries it, or it is a marker with which a bridge publishes
-    /// the origin of a node.
+    /// The endpoint is never carried: another bridge already carries it, or it is a marker with which a bridge
+    /// publishes the origin of a node.
     Refused,
 }
 

@@ -196,8 +196,8 @@ fn assert_loan_is_inaccessible(loan: &mut Loan) {
     assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
 }
 
-/// Joins the domain in a forked child whose handles of the parent are dropped, forks again, and ends. The grandchild has
-/// copies of all descriptors of the child. Nevertheless, the child's death must be noticed.
+/// Joins the domain in a forked child whose handles of the parent are dropped, forks again, and ends. The grandchild
+/// has copies of all descriptors of the child. Nevertheless, the child's death must be noticed.
 fn join_and_fork(root: &Path) -> ! {
     let own = Participant::join_under(root, 0).unwrap();
     // SAFETY: this process has one thread.
