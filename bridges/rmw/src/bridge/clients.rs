@@ -140,8 +140,8 @@ impl Clients {
             let counterparts = lock(&counterparts);
             // Another bridge calls with one client for all of its clients, so this client may have no counterpart. Any
             // counterpart for the service can then send the request.
-            let namesakes = || counterparts.values().find(|counterpart| counterpart.name == name);
-            let counterpart = counterparts.get(&client).or_else(namesakes).cloned();
+            let of_name = || counterparts.values().find(|counterpart| counterpart.name == name);
+            let counterpart = counterparts.get(&client).or_else(of_name).cloned();
             drop(counterparts);
             match counterpart {
                 Some(counterpart) => counterpart.ask(&request, stand_in),

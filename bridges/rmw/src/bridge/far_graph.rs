@@ -106,11 +106,11 @@ impl FarGraph {
 
     /// The far endpoints that match a local endpoint: of the opposite kind, with the same name and type.
     pub fn other_end<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
-        self.namesakes(local).filter(|far| is_same_type(local, &far.endpoint))
+        self.endpoints_by_name(local).filter(|far| is_same_type(local, &far.endpoint))
     }
 
     /// The far endpoints of the opposite kind with the same name as a local endpoint, and of any type.
-    pub fn namesakes<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
+    pub fn endpoints_by_name<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
         self.endpoints(local.kind.other_end()).filter(|far| far.endpoint.name == local.name)
     }
 }
