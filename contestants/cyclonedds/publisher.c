@@ -72,7 +72,7 @@ static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent
     write_message(&base->form, message, draft);
     dds_return_t result = self->marks ? send_serialised(self, sent) : dds_write(base->entity, message);
     if (result < 0) {
-        /* If the writer could not be locked, dds_write did not consume the loan. */
+        /* dds_write did not consume the loan if the writer could not be locked. */
         if (base->loans) dds_return_loan(base->entity, &message, 1);
         return perf_test_fail(error, "Cyclone DDS does not send: %s", dds_strretcode(result));
     }

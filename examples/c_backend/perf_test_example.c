@@ -1,6 +1,6 @@
-/* A back end of perf_test over Unix datagram sockets. A topic has PLACES abstract socket names for its publishers, and as
- * many for its subscriptions; an endpoint binds the first free name. The queue of a socket is the history. A publisher
- * waits while this queue is full, so the QoS are RELIABLE and KEEP_ALL. */
+/* A back end of perf_test over Unix datagram sockets. A topic has PLACES abstract socket names for its publishers, and
+ * the same number for its subscriptions; an endpoint binds the first free name. The queue of a socket is the history. A
+ * publisher waits while this queue is full, so the QoS are RELIABLE and KEEP_ALL. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>

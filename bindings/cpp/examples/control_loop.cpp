@@ -1,8 +1,8 @@
 // A control loop at 1 kHz: a simulated joint and its controller, each on a thread. Usage: control_loop [CYCLES].
 //
 // Between a measurement and its command, neither of these two threads allocates, takes a lock or makes a system call,
-// except for the sleep until the next measurement. For this, both publishers are asynchronous: a thread of the library wakes the sleeping
-// reader. All work that can fail or take time is done before the loop.
+// except for the sleep until the next measurement. For this, both publishers are asynchronous: a thread of the library
+// wakes the sleeping reader. All work that can fail or take time is done before the loop.
 //
 // On a robot, add `chrt --fifo 80`, a CPU for each thread, and locked memory (mlockall).
 #include <gantry.hpp>

@@ -1,5 +1,5 @@
-/* A wait set in C that waits in one loop for a timer and for messages of a topic, which are copied. Only the name of the
- * topic is known, not its type: wait_set TOPIC [MESSAGES]. */
+/* A wait set in C that waits in one loop for a timer and for messages of a topic, which are copied. Only the name of
+ * the topic is known, not its type: wait_set TOPIC [MESSAGES]. */
 #include <gantry.h>
 #include <inttypes.h>
 #include <stdio.h>

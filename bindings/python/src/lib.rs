@@ -4,27 +4,12 @@
 //! Python code (`python/gantry`). The library calls Python only for parameter callbacks, so none of its threads waits
 //! for the interpreter.
 
-mod encode;
+mod entities;
 mod error;
-mod events;
-mod field;
 mod fork;
-mod graph;
-mod holder;
 mod log;
-mod memory;
-mod node;
-mod number;
-mod parameter;
-mod publisher;
+mod message;
 mod qos;
-mod schema;
-mod service;
-mod subscription;
-mod timer;
-mod types;
-mod values;
-mod view;
 mod wait;
 mod waiter;
 
@@ -35,19 +20,23 @@ mod _native {
 
     #[pymodule_export]
     use crate::{
+        entities::{
+            events::Events,
+            graph::Graph,
+            node::Node,
+            publisher::Publisher,
+            service::{Client, Service},
+            subscription::Subscription,
+            timer::{GuardCondition, Timer, monotonic_ns},
+        },
         error::GantryError,
-        events::Events,
-        field::{LoanField, SampleField, Wrapper},
         fork::after_fork_in_child,
-        graph::Graph,
         log::{end_log, take_log},
-        node::Node,
-        publisher::Publisher,
-        service::{Client, Service},
-        subscription::Subscription,
-        timer::{GuardCondition, Timer, monotonic_ns},
-        types::{PySchema, load_schema, standard_names, standard_schema},
-        view::View,
+        message::{
+            field::{LoanField, SampleField, Wrapper},
+            types::{PySchema, load_schema, standard_names, standard_schema},
+            view::View,
+        },
         wait::set_shut_down,
         waiter::Waiter,
     };
@@ -63,7 +52,7 @@ mod _native {
     }
     assert_alignment! {
         Client Events Graph GuardCondition LoanField Node Publisher PySchema SampleField Service Subscription Timer View
-        Waiter Wrapper crate::memory::Memory
+        Waiter Wrapper crate::message::memory::Memory
     }
 
     #[pymodule_init]

@@ -76,7 +76,7 @@ fn is_no_match(error: &Error) -> bool {
 
 /// An endpoint that Python code may use on any thread and may destroy. It is in a box, because it is aligned to cache
 /// lines, and Python aligns its objects only to 16 bytes.
-pub struct Shared<T> {
+pub struct Handle<T> {
     inner: Mutex<Option<Box<T>>>,
     what: &'static str,
 }
@@ -84,10 +84,10 @@ pub struct Shared<T> {
 /// Access to the locked endpoint.
 pub struct Used<'a, T>(MutexGuard<'a, Option<Box<T>>>, &'static str);
 
-impl<T> Shared<T> {
+impl<T> Handle<T> {
     /// Creates a shared endpoint. `what` is its name in errors.
-    pub fn new(inner: T, what: &'static str) -> Shared<T> {
-        Shared { inner: Mutex::new(Some(Box::new(inner))), what }
+    pub fn new(inner: T, what: &'static str) -> Handle<T> {
+        Handle { inner: Mutex::new(Some(Box::new(inner))), what }
     }
 
     /// Locks the endpoint. The calling thread releases Python's lock while it waits.

@@ -2,12 +2,14 @@
 //! be ready, and never calls Python.
 
 use crate::{
+    entities::{
+        events::Events,
+        node::Node,
+        service::{Client, Service},
+        subscription::Subscription,
+        timer::{GuardCondition, Timer},
+    },
     error::failed,
-    events::Events,
-    node::Node,
-    service::{Client, Service},
-    subscription::Subscription,
-    timer::{GuardCondition, Timer},
     wait::{self, SLICE},
 };
 use gantry::{Attachment, Bell, Collector, Waitable};

@@ -53,7 +53,7 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let options = Options::from_environment(cli.network_domain_id.unwrap_or(domain_id))?;
     let library = Library::load(&cli.rmw)?;
     let network = cli.bridge.network.as_deref().unwrap_or(&library.identifier);
-    let place = only_bridge(domain_id, network, cli.bridge.hub)?;
+    let own = only_bridge(domain_id, network, cli.bridge.hub)?;
     say(format_args!(
         "domain {domain_id} is bridged to domain {} of {} ({:?}, {})",
         options.domain_id,
@@ -61,5 +61,5 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         library.distribution,
         library.path.display()
     ));
-    Bridge::new(library, &options, place, policy)?.run()
+    Bridge::new(library, &options, own, policy)?.run()
 }

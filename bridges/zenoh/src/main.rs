@@ -63,10 +63,10 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     }
     gantry::init_with_arguments([])?;
     let domain_id = cli.bridge.domain_id()?;
-    let place = only_bridge(domain_id, cli.bridge.network.as_deref().unwrap_or("zenoh"), cli.bridge.hub)?;
+    let own = only_bridge(domain_id, cli.bridge.network.as_deref().unwrap_or("zenoh"), cli.bridge.hub)?;
     let Some(network) = connect(&config, domain_id)? else { return Ok(()) };
     say(format_args!("domain {domain_id} is session {} on the network", network.session_id));
-    Bridge::new(network, place, policy)?.run()
+    Bridge::new(network, own, policy)?.run()
 }
 
 /// Opens the session. A client needs its router for that, and tries again after each error, because the router may

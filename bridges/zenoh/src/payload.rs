@@ -33,7 +33,7 @@ pub fn in_place(sample: GenericSample) -> ZBytes {
 }
 
 /// Makes the payload of a sample with a copy of its body.
-pub fn of_sample(sample: &GenericSample) -> ZBytes {
+pub fn from_sample(sample: &GenericSample) -> ZBytes {
     let mut bytes = vec![0; ENCAPSULATION.len() + sample.message_info().length_bytes];
     let (head, body) = bytes.split_at_mut(ENCAPSULATION.len());
     head.copy_from_slice(&ENCAPSULATION);

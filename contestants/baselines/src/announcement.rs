@@ -169,7 +169,7 @@ impl OwnFile {
 
 impl Drop for OwnFile {
     fn drop(&mut self) {
-        // If this fails, the file is gone already, or a later `clean_up` removes it.
+        // A failure means that the file is gone already, or that a later `clean_up` removes it.
         let _ = std::fs::remove_file(&self.path);
     }
 }

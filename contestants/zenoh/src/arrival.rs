@@ -5,7 +5,7 @@ use std::io::Read;
 use perf_worker::{backend::Taken, clock::now_ns, endpoint::EndpointPlan, raw, run_spec::RunSpec};
 use zenoh::sample::Sample;
 
-use crate::{memory::own_message, publisher::source_of, session::failed};
+use crate::{memory::own_message, names::failed, publisher::source_of};
 
 /// A message that has reached this process.
 pub struct Arrival {

@@ -12,8 +12,8 @@ use zenoh::{Session, Wait, handlers::Callback, pubsub::Subscriber, sample::Sampl
 
 use crate::{
     arrival::{Arrival, Reader},
+    names::{failed, key},
     presence::{Presence, Side},
-    session::{failed, key},
 };
 
 /// Creates a subscription. Its callback is declared only when the subscription starts.

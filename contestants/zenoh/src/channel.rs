@@ -18,8 +18,8 @@ use zenoh::{
 use crate::{
     arrival::{Arrival, Reader},
     memory::buffer,
+    names::{failed, key},
     presence::{Presence, Side},
-    session::{failed, key},
 };
 
 /// Creates a subscription.

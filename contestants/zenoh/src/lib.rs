@@ -22,15 +22,17 @@ mod arrival;
 mod callback;
 mod channel;
 mod memory;
+mod names;
 mod presence;
 mod publisher;
 mod session;
 
+use names::{EXPRESS, SHARED_MEMORY, is_on};
 use perf_worker::{
     backend::{Backend, Capabilities, DaemonCommand, DeliveryKind, Description, Session, Setting},
     run_spec::{Content, Durability, RunSpec},
 };
-use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
+use session::ZenohSession;
 
 /// The version of zenoh in the lock file.
 const VERSION: &str = env!("ZENOH_VERSION");

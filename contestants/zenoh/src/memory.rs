@@ -11,7 +11,7 @@ use zenoh::{
     shm::{BlockOn, Defragment, GarbageCollect, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ZShmMut},
 };
 
-use crate::session::failed;
+use crate::names::failed;
 
 /// The length of a KEEP_ALL subscription's buffer, in messages.
 const KEEP_ALL_BUFFER: usize = 64;

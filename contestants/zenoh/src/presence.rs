@@ -14,7 +14,7 @@ use zenoh::{
     session::EntityGlobalId,
 };
 
-use crate::session::failed;
+use crate::names::failed;
 
 /// The side of an endpoint.
 #[derive(Clone, Copy)]

@@ -18,8 +18,8 @@ use zenoh::{
 
 use crate::{
     memory::{Loans, await_own_pool, own_message},
+    names::{EXPRESS, SHARED_MEMORY, failed, is_on, key},
     presence::{Presence, Side},
-    session::{EXPRESS, SHARED_MEMORY, failed, is_on, key},
 };
 
 /// Creates a publisher.

@@ -10,23 +10,18 @@ use perf_worker::{
 };
 use zenoh::{Config, Session, Wait};
 
-use crate::{callback, channel, publisher};
+use crate::{
+    callback, channel,
+    names::{EXPRESS, SHARED_MEMORY, is_on},
+    publisher,
+};
 
-/// The name of the setting for shared memory.
-pub const SHARED_MEMORY: &str = "shared-memory";
-/// The name of the setting for express messages, which zenoh does not batch.
-pub const EXPRESS: &str = "express";
 /// The configuration key of the setting [`SHARED_MEMORY`].
 const SHARED_MEMORY_KEY: &str = "transport/shared_memory/enabled";
 /// The multicast group of zenoh's scouting.
 const SCOUTING_GROUP: &str = "224.0.0.224";
 /// The port of zenoh's scouting in domain 0. The port of another domain is this port plus the domain's id.
 const SCOUTING_PORT: u32 = 7446;
-
-/// True if a setting is on.
-pub fn is_on(spec: &RunSpec, setting: &str) -> bool {
-    spec.settings.get(setting).is_some_and(|value| value == "on")
-}
 
 fn on_off(is_on: bool) -> String {
     if is_on { "on" } else { "off" }.to_owned()
@@ -89,14 +84,4 @@ impl backend::Session for ZenohSession {
             DeliveryKind::Push => Delivery::Push(callback::create(&self.session, spec, plan)),
         })
     }
-}
-
-/// The key expression of a topic. It contains the domain and has no leading slash, because zenoh allows none.
-pub fn key(spec: &RunSpec, plan: &EndpointPlan) -> String {
-    format!("perf_test/{}{}", spec.domain_id, plan.topic)
-}
-
-/// Formats the sentence of a failure.
-pub fn failed(act: &str, error: impl std::fmt::Display) -> String {
-    format!("zenoh cannot {act}: {error}")
 }

@@ -31,15 +31,15 @@ pub struct Counts {
 
 /// Returns the counts of the calling thread since its start.
 #[must_use]
-pub fn of_this_thread() -> Counts {
+pub fn thread_counts() -> Counts {
     COUNTS.get()
 }
 
 /// Runs `work` on this thread, and returns its counts.
 pub fn count(work: impl FnOnce()) -> Counts {
-    let before = of_this_thread();
+    let before = thread_counts();
     work();
-    of_this_thread().since(before)
+    thread_counts().since(before)
 }
 
 impl Counts {

@@ -50,12 +50,12 @@ pub trait Transport: Send + Sync {
 
 /// The line to one client: its transport, and its address there.
 #[derive(Clone)]
-pub struct Line {
+pub struct ClientLink {
     pub transport: Arc<dyn Transport>,
     pub peer: PeerAddress,
 }
 
-impl Line {
+impl ClientLink {
     pub fn send(&self, message: &[u8]) -> io::Result<()> {
         self.transport.send(self.peer, message)
     }
@@ -65,7 +65,7 @@ impl Line {
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for ClientLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.transport.name(), self.peer)
     }

@@ -50,7 +50,7 @@ struct Cli {
     /// The longest silence that a client may choose before the agent asks it for a sign of life
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=60))]
     max_silence: u32,
-    /// Also log each client and each object that comes or goes
+    /// Log each client and each object that comes or goes, too
     #[arg(long, short, global = true)]
     verbose: bool,
     /// Log the counters of each client at this interval

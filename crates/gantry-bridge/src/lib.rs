@@ -42,7 +42,7 @@ pub use far::{FarNode, FarNodes, hash_text, mismatch};
 pub use graph::{Endpoint, Kind, LocalEndpoint, LocalGraph, LocalNode, Origin, ServiceHashes, far_mark, watch_domain};
 pub use inbound::{FarSample, Inlet};
 pub use lock::lock;
-pub use only_one::{AnotherBridge, Place, only_bridge};
+pub use only_one::{AnotherBridge, OnlyBridge, only_bridge};
 pub use options::Options;
 pub use outbound::{Carrier, Lane, LaneOptions, Sender};
 pub use policy::{Policy, PolicyError, Treatment};

@@ -9,7 +9,7 @@ const ATTEMPTS: u32 = 50;
 
 /// The proof that this bridge is the domain's only one to its network. While it exists, no other such bridge can start.
 #[derive(Debug)]
-pub struct Place {
+pub struct OnlyBridge {
     /// The bridge's own node.
     pub node: Node,
     /// The bridge's participant of the domain.
@@ -49,7 +49,7 @@ pub enum AnotherBridge {
 ///
 /// # Errors
 /// The domain has a bridge to this network already, or the domain cannot be joined.
-pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place, AnotherBridge> {
+pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<OnlyBridge, AnotherBridge> {
     let name = format!("{BRIDGE_NODE}{network}");
     let participant = Participant::join(domain_id).map_err(gantry::Error::from)?;
     let others = || -> gantry::Result<Vec<GraphEntry>> { Ok(participant.nodes_of_name(&name)?) };
@@ -68,7 +68,7 @@ pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place,
                 let node = builder.rmw_implementation(&crate::graph::far_mark(network, "")).build()?;
                 if let [own] = &others()?[..] {
                     let own = own.description.gid;
-                    return Ok(Place { node, participant, own, network: network.to_owned(), is_hub });
+                    return Ok(OnlyBridge { node, participant, own, network: network.to_owned(), is_hub });
                 }
             }
         }

@@ -13,8 +13,8 @@ pub struct Options {
     /// first, logs last]
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
-    /// Also show this network the nodes that other bridges brought, so that two networks meet here. The other bridge
-    /// needs it, too
+    /// Show this network the nodes that other bridges brought, too, so that two networks meet here. The other bridge
+    /// needs the option, too
     #[arg(long)]
     pub hub: bool,
     /// The name of this network, for a domain with several networks of one kind, as `--network lab`. It has the same

@@ -39,7 +39,7 @@ struct Class {
 }
 
 /// The bridge's subscription for one class of a topic's publishers.
-struct Way {
+struct ClassCarrier {
     number: u64,
     carrier: Arc<Carrier>,
     depth: u32,
@@ -49,7 +49,7 @@ struct Topic {
     name: String,
     priority: u8,
     counts: Arc<Counts>,
-    ways: BTreeMap<Class, Way>,
+    carriers: BTreeMap<Class, ClassCarrier>,
     lanes: HashMap<Gid, (Class, Arc<Lane>)>,
     /// The publishers whose samples were dropped, because their nodes reached the network through another bridge.
     passed_over: HashSet<Gid>,
@@ -98,7 +98,7 @@ impl TopicsOut {
         let gone: Vec<String> = self.topics.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
         for topic in gone.iter().filter_map(|key| self.topics.remove(key)) {
             let Some(sources) = self.sources.get(&topic.priority) else { continue };
-            topic.ways.values().for_each(|way| sources.remove(way.number));
+            topic.carriers.values().for_each(|entry| sources.remove(entry.number));
         }
         for (key, outgoing) in wanted {
             let Some(first) = outgoing.publishers.first() else { continue };
@@ -118,7 +118,7 @@ impl TopicsOut {
                 name: name.clone(),
                 priority,
                 counts: context.counts("out", name),
-                ways: BTreeMap::new(),
+                carriers: BTreeMap::new(),
                 lanes: HashMap::new(),
                 passed_over: HashSet::new(),
             });
@@ -159,10 +159,10 @@ impl Topic {
         let gids: HashMap<Gid, Class> = publishers.iter().map(|local| (local.gid, class(local))).collect();
         self.lanes.retain(|gid, (class, _)| gids.get(gid) == Some(class));
         let classes: HashSet<Class> = gids.values().copied().collect();
-        self.ways.retain(|class, way| {
+        self.carriers.retain(|class, entry| {
             let is_used = classes.contains(class);
             if !is_used {
-                sources.remove(way.number);
+                sources.remove(entry.number);
             }
             is_used
         });
@@ -178,8 +178,8 @@ impl Topic {
         // A publisher that was passed over before needs a new subscription, which receives its history.
         let comes_late = |local: &&&LocalEndpoint| self.passed_over.contains(&local.gid);
         for local in publishers.iter().filter(comes_late) {
-            if let Some(way) = self.ways.get_mut(&class(local)) {
-                way.depth = 0;
+            if let Some(entry) = self.carriers.get_mut(&class(local)) {
+                entry.depth = 0;
             }
         }
         self.passed_over = passed_over.iter().copied().collect();
@@ -200,15 +200,15 @@ impl Topic {
         first: &LocalEndpoint,
         sources: &mut Sources,
     ) -> gantry::Result<()> {
-        let is_deep = |way: &Way| way.depth >= depth || !class.is_latched;
-        if self.ways.get(&class).is_some_and(is_deep) {
+        let is_deep = |entry: &ClassCarrier| entry.depth >= depth || !class.is_latched;
+        if self.carriers.get(&class).is_some_and(is_deep) {
             return Ok(());
         }
         let qos = Qos { depth, ..Qos::default() };
         let qos = if class.is_gating { qos.reliable().keep_all() } else { qos.best_effort().keep_last(depth) };
         let qos = if class.is_latched { qos.transient_local() } else { qos };
         let subscription = node.create_generic_subscription(&self.name, first.message_type.clone(), qos)?;
-        let carrier = match self.ways.remove(&class) {
+        let carrier = match self.carriers.remove(&class) {
             Some(shallow) => {
                 sources.remove(shallow.number);
                 shallow.carrier.replace(subscription);
@@ -217,15 +217,15 @@ impl Topic {
             None => Carrier::new(subscription, context.sender.clone(), self.counts.clone(), context.wake()),
         };
         let number = sources.add(carrier.source());
-        self.ways.insert(class, Way { number, carrier, depth });
+        self.carriers.insert(class, ClassCarrier { number, carrier, depth });
         Ok(())
     }
 
     fn set_lanes(&self, gids: &HashMap<Gid, Class>, passed_over: &[Gid]) {
-        for (class, way) in &self.ways {
+        for (class, entry) in &self.carriers {
             let others = gids.keys().chain(passed_over).map(|gid| (*gid, None));
             let own = self.lanes.iter().filter(|(_, (of_lane, _))| of_lane == class);
-            way.carrier.set_lanes(others.chain(own.map(|(gid, (_, lane))| (*gid, Some(lane.clone())))).collect());
+            entry.carrier.set_lanes(others.chain(own.map(|(gid, (_, lane))| (*gid, Some(lane.clone())))).collect());
         }
     }
 }

@@ -172,7 +172,7 @@ typedef struct gantry_qos {
     uint32_t depth;
     int32_t durability;
     int32_t liveliness;
-    /* If true, the name of the topic is not expanded. */
+    /* True: the name of the topic is not expanded. */
     bool avoid_ros_namespace_conventions;
     uint8_t reserved[3];
     /* 0 means no limit. */
@@ -191,11 +191,11 @@ typedef struct gantry_node_options {
     /* The domain, if `sets_domain_id` is true. Otherwise the domain is ROS_DOMAIN_ID, or 0. */
     uint32_t domain_id;
     bool sets_domain_id;
-    /* If true, the node ignores the ROS arguments of `gantry_init`. */
+    /* True: the node ignores the ROS arguments of `gantry_init`. */
     bool ignores_global_arguments;
-    /* If true, a parameter may be set before it is declared, which declares it. */
+    /* True: a parameter may be set before it is declared, which declares it. */
     bool allows_undeclared_parameters;
-    /* If true, each parameter with a value in the ROS arguments is declared, with dynamic typing. */
+    /* True: each parameter with a value in the ROS arguments is declared, with dynamic typing. */
     bool declares_parameters_from_overrides;
 } gantry_node_options;
 
@@ -232,9 +232,9 @@ typedef struct gantry_parameter_options {
     /* NULL means no description. */
     const char *description;
     bool is_read_only;
-    /* If true, the parameter may change its type, and may be undeclared. */
+    /* True: the parameter may change its type, and may be undeclared. */
     bool has_dynamic_typing;
-    /* If true, the range below applies. A step of 0 allows each value of the range. */
+    /* True: the range below applies. A step of 0 allows each value of the range. */
     bool has_integer_range;
     bool has_double_range;
     uint8_t reserved[4];
@@ -248,7 +248,7 @@ typedef struct gantry_parameter_options {
 
 typedef struct gantry_publisher_options {
     size_t struct_size;
-    /* If not 0, publishing makes no system call: a thread of the library wakes sleeping readers, at most this time
+    /* Not 0: publishing makes no system call: a thread of the library wakes sleeping readers, at most this time
      * later. */
     uint64_t async_period_ns;
     /* The longest time for which a RELIABLE KEEP_ALL publisher waits for RELIABLE KEEP_ALL subscriptions. 0 means 100
@@ -265,7 +265,7 @@ typedef struct gantry_publisher_options {
     size_t max_inline_bytes;
     bool never_blocks;
     bool never_inline;
-    /* If true, a message at the memory limit replaces the oldest messages, instead of an error. */
+    /* True: a message at the memory limit replaces the oldest messages, instead of an error. */
     bool loses_oldest_at_limit;
     uint8_t reserved[5];
 } gantry_publisher_options;

@@ -37,19 +37,19 @@ impl<'a> Source<'a> {
     unsafe fn new(given: &WaitSource) -> Result<Source<'a>> {
         /// # Safety
         /// H1: the handle has the type `T`.
-        unsafe fn of_kind<'a, T>(source: &WaitSource) -> Result<&'a mut T> {
+        unsafe fn handle<'a, T>(source: &WaitSource) -> Result<&'a mut T> {
             // SAFETY: H1.
             unsafe { exclusive("source", source.source.cast::<T>()) }
         }
         Ok(match given.kind {
             // SAFETY: H1.
-            abi::SOURCE_SUBSCRIPTION => Source::Endpoint(&mut unsafe { of_kind::<Subscription>(given) }?.inner),
+            abi::SOURCE_SUBSCRIPTION => Source::Endpoint(&mut unsafe { handle::<Subscription>(given) }?.inner),
             // SAFETY: H1.
-            abi::SOURCE_SERVICE => Source::Endpoint(&mut unsafe { of_kind::<Service>(given) }?.inner),
+            abi::SOURCE_SERVICE => Source::Endpoint(&mut unsafe { handle::<Service>(given) }?.inner),
             // SAFETY: H1.
-            abi::SOURCE_CLIENT => Source::Endpoint(&mut unsafe { of_kind::<Client>(given) }?.inner),
+            abi::SOURCE_CLIENT => Source::Endpoint(&mut unsafe { handle::<Client>(given) }?.inner),
             // SAFETY: H1.
-            abi::SOURCE_EVENTS => Source::Events(unsafe { of_kind(given) }?),
+            abi::SOURCE_EVENTS => Source::Events(unsafe { handle(given) }?),
             abi::SOURCE_TIMER => {
                 // SAFETY: H1.
                 let timer = unsafe { shared("source", given.source.cast::<Timer>()) }?;

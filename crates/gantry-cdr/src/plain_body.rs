@@ -139,6 +139,6 @@ pub fn read_plain<T: PlainBody>(message: &mut T, body: &[u8], order: ByteOrder) 
 #[doc(hidden)]
 #[must_use]
 pub fn zeroed_box<T: FromZeros>() -> Box<T> {
-    // If the allocation fails, the program ends as with `Box::new`.
+    // The program ends if the allocation fails, as with `Box::new`.
     T::new_box_zeroed().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()))
 }

@@ -23,7 +23,7 @@ use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 /// reference are not cloned.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of a `{K}`",
-    note = "the shape of a message `Image` is an `ImageShape`, that of a sequence of numbers its length, that of a text a `&str`",
+    note = "the shape of a message `Image` is an `ImageShape`, the shape of a sequence of numbers its length, the shape of a text a `&str`",
     note = "the shape of a list is a slice or an array of its elements' shapes, or an iterator that is `Clone`"
 )]
 pub trait Shape<K: Kind>: Clone {

@@ -19,6 +19,18 @@ impl Names {
     }
 }
 
+/// Writes the sentence of each pair after the name of the topic or service, and then the sentence that explains
+/// why there is no pair.
+pub fn write_pairs<'a>(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    mut pairs: impl Iterator<Item = &'a String>,
+    no_pair: Option<&str>,
+) -> fmt::Result {
+    pairs.try_for_each(|sentence| writeln!(f, "{name}: {sentence}"))?;
+    no_pair.map_or(Ok(()), |sentence| writeln!(f, "{sentence}"))
+}
+
 impl Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -27,7 +27,7 @@ pub struct List<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'a> {
     pub(crate) base: &'a BaseType,
-    /// If the element is a message, the index of its type in the list of types of the `MessageType`.
+    /// The index of the element's type in the list of types of the `MessageType` if the element is a message.
     pub(crate) nested: usize,
 }
 
@@ -86,11 +86,6 @@ impl<'a> List<'a> {
     /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
-    }
-
-    /// The type of the elements.
-    pub fn element_type(&self) -> &'a BaseType {
-        self.element.base
     }
 
     /// The element at `index`. If the elements differ in length, all elements before it are skipped one by one.

@@ -82,7 +82,7 @@ enum { PERF_TEST_SPIN = 1, PERF_TEST_BLOCK = 2, PERF_TEST_ADAPTIVE = 4 };
 /* How messages reach a subscription: perf_test's thread takes them; threads of the middleware deliver them. */
 enum { PERF_TEST_PULL = 1, PERF_TEST_PUSH = 2 };
 
-/* What an endpoint reports about its matched endpoints: their number; whether there are any; nothing. */
+/* The report of an endpoint about its matched endpoints: their number; whether there are any; nothing. */
 enum { PERF_TEST_MATCHING_COUNT = 1, PERF_TEST_MATCHING_ANY = 2, PERF_TEST_MATCHING_UNKNOWN = 4 };
 
 /* Where endpoints run: one process for the publishers and one for each subscription; threads of one process; one

@@ -44,7 +44,7 @@ impl CBackend {
             abi::VERSION => size_of::<abi::Backend>(),
             _ => {
                 return Err(format!(
-                    "its version is {version} and that of libperf_worker_c.a {expected}: set \
+                    "its version is {version} and the version of libperf_worker_c.a {expected}: set \
                      PERF_TEST_BACKEND_VERSION and compile it with the header of the library"
                 ));
             }

@@ -121,7 +121,7 @@ fn kind_in(distribution: Distribution, event_type: rmw_event_type_t) -> Option<r
 /// disagree, or the distribution is unknown. `has` returns whether a library has a function, or `None` if the library
 /// is not loaded. A process without `ROS_DISTRO`, librcl and librmw counts as Jazzy.
 fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std::result::Result<Distribution, String> {
-    let advice = "Gantry knows the structs of ROS 2 Jazzy and Kilted and would misread those of another distribution: run it \
+    let advice = "Gantry knows the structs of ROS 2 Jazzy and Kilted and would misread the structs of another distribution: run it \
                   with one of these";
     let mut possible = vec![Jazzy, Kilted];
     let named = named.map(str::trim).filter(|name| !name.is_empty());

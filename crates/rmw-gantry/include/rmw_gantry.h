@@ -19,8 +19,8 @@ extern "C" {
 /* The functions. A later version may add functions at the end. */
 typedef struct rmw_gantry_functions {
     size_t struct_size;
-    /* Takes the next message that passes the subscription's filters. If there is none now, the sample is empty. The bytes
-     * come from another process: check them before use. */
+    /* Takes the next message that passes the subscription's filters. If there is none now, the sample is empty. The
+     * bytes come from another process: check them before use. */
     rmw_ret_t (*take)(const rmw_subscription_t *subscription, gantry_sample *sample);
     /* Counts a malformed sample as lost, and logs it, as gantry_subscription_skip_malformed does. */
     rmw_ret_t (*skip_malformed)(const rmw_subscription_t *subscription, const gantry_sample *sample, const char *why);

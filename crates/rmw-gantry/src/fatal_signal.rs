@@ -39,8 +39,8 @@ impl LoanName {
 
 /// One loan in the list that the signal handler reads. A line is never freed: when its loan ends, a later loan uses the
 /// line.
-struct Line {
-    next: AtomicPtr<Line>,
+struct LoanEntry {
+    next: AtomicPtr<LoanEntry>,
     is_used: AtomicBool,
     /// The addresses of the loaned bytes. `end` is 0 if the line has no loan.
     start: AtomicUsize,
@@ -52,10 +52,10 @@ struct Line {
 }
 
 /// The first line of the list; null before the first loan.
-static LINES: AtomicPtr<Line> = AtomicPtr::new(null_mut());
+static LINES: AtomicPtr<LoanEntry> = AtomicPtr::new(null_mut());
 
-fn lines() -> impl Iterator<Item = &'static Line> {
-    let line = |at: *const Line| {
+fn lines() -> impl Iterator<Item = &'static LoanEntry> {
+    let line = |at: *const LoanEntry| {
         // SAFETY: the pointer is null, or points to a line that was initialized before its address was stored, and is
         // never freed.
         unsafe { at.as_ref() }
@@ -63,13 +63,13 @@ fn lines() -> impl Iterator<Item = &'static Line> {
     std::iter::successors(line(LINES.load(Acquire)), move |found| line(found.next.load(Relaxed)))
 }
 
-impl Line {
+impl LoanEntry {
     /// Returns a line that no loan uses, from the list or new.
-    fn claim() -> &'static Line {
+    fn claim() -> &'static LoanEntry {
         if let Some(line) = lines().find(|line| !line.is_used.swap(true, Acquire)) {
             return line; // the swap's partner: the store in `drop`
         }
-        let line: &Line = Box::leak(Box::new(Line {
+        let line: &LoanEntry = Box::leak(Box::new(LoanEntry {
             next: AtomicPtr::new(null_mut()),
             is_used: AtomicBool::new(true),
             start: AtomicUsize::new(0),
@@ -78,7 +78,7 @@ impl Line {
             thread: AtomicUsize::new(0),
             name: AtomicPtr::new(null_mut()),
         }));
-        let add = |first: *mut Line| {
+        let add = |first: *mut LoanEntry| {
             line.next.store(first, Relaxed);
             Some(std::ptr::from_ref(line).cast_mut())
         };
@@ -99,14 +99,14 @@ impl Line {
 }
 
 /// A loan in the list that the signal handler reads. The drop removes it.
-pub struct LoanedBytes(&'static Line);
+pub struct LoanedBytes(&'static LoanEntry);
 
 impl LoanedBytes {
     /// Adds a loan to the list. `has_sequences` is true if sequences of the message point to the bytes.
     pub fn new(bytes: Range<*const u8>, has_sequences: bool, name: &'static LoanName) -> LoanedBytes {
         static HANDLERS: Once = Once::new();
         HANDLERS.call_once(|| SIGNALS.iter().for_each(Signal::set_handler));
-        let line = Line::claim();
+        let line = LoanEntry::claim();
         line.start.store(bytes.start.addr(), Relaxed);
         line.has_sequences.store(has_sequences, Relaxed);
         line.thread.store(this_thread(), Relaxed);
@@ -180,7 +180,7 @@ impl Signal {
         }
     }
 
-    fn write(&self, line: &Line, start: &str, end: &str) {
+    fn write(&self, line: &LoanEntry, start: &str, end: &str) {
         // SAFETY: the pointer is null, or points to a name that stays until the process ends.
         let Some(name) = (unsafe { line.name.load(Relaxed).as_ref() }) else { return };
         let mut text = [0; 1024];

@@ -21,9 +21,11 @@ pub mod storeys;
 pub mod trap;
 #[cfg(feature = "processes")]
 mod trials;
+mod wait;
 #[cfg(feature = "xrce")]
 pub mod xrce;
 
+pub use wait::{PATIENCE, eventually};
 #[cfg(feature = "processes")]
 pub use {
     compiler::{built_archive, compile, missing_compiler},
@@ -32,18 +34,3 @@ pub use {
     small_tmpfs::{in_small_tmpfs, why_no_small_tmpfs},
     trials::{Test, ignore, in_own_memory, is_ignored, run, side_by_side, trial, trials},
 };
-
-use std::time::{Duration, Instant};
-
-/// The time limit of every wait. It is long enough for any machine, so that only a hang exceeds it.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Waits for a condition that another thread or process makes true. Panics with `what` after [`PATIENCE`].
-#[track_caller]
-pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !condition() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::yield_now();
-    }
-}

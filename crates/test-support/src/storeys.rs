@@ -29,7 +29,14 @@ pub fn check(crate_directory: &str, storeys: &[&str]) {
 /// one type or concept. The name of a file is its path from the crate's root, such as `yaml::encode`.
 #[track_caller]
 pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&str]]) {
-    let mut files = read(&Path::new(crate_directory).join("src"));
+    check_folder(&Path::new(crate_directory).join("src"), storeys, groups);
+}
+
+/// Does the same as [`check_with_parts`] for the source files of one folder, such as the folder of one of several
+/// programs.
+#[track_caller]
+pub fn check_folder(source: &Path, storeys: &[&str], groups: &[&[&str]]) {
+    let mut files = read(source);
     groups.iter().for_each(|group| ignore_imports_within(&mut files, group));
     let mut faults = upward(&files, storeys);
     faults.extend(circles(&files));

@@ -15,14 +15,27 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// The folders of the workspace's crates, each with the text of its README.
-fn readmes() -> Vec<(PathBuf, String)> {
-    let folders = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let with_readme = |folder: PathBuf| {
-        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+/// The folders that contain crates and bindings.
+const SHELVES: &[&str] = &["bindings", "bridges", "crates", "viewers"];
+
+/// The folders of the crates and bindings, from the root, each with the text of its README.
+fn readmes() -> Vec<(String, String)> {
+    let entries = |shelf: &&str| fs::read_dir(root().join(shelf)).unwrap().map(|entry| entry.unwrap().path());
+    let folders = SHELVES.iter().flat_map(entries).filter(|path| path.join("README.md").exists());
+    let names = folders.map(|path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned());
+    let with_readme = |folder: String| {
+        let readme = fs::read_to_string(root().join(&folder).join("README.md")).unwrap();
         (folder, readme)
     };
-    folders.map(with_readme).collect()
+    names.chain(["recorder".to_owned()]).map(with_readme).collect()
+}
+
+#[test]
+fn each_crate_has_a_readme() {
+    let has_none = |path: &PathBuf| path.join("Cargo.toml").exists() && !path.join("README.md").exists();
+    let entries = |shelf: &&str| fs::read_dir(root().join(shelf)).unwrap().map(|entry| entry.unwrap().path());
+    let without: Vec<PathBuf> = SHELVES.iter().flat_map(entries).filter(has_none).collect();
+    assert!(without.is_empty(), "{without:?}");
 }
 
 /// Returns the paths in the second column of a table: the code in backticks that contains a slash.
@@ -38,7 +51,7 @@ fn each_path_to_open_exists() {
     for (folder, readme) in readmes() {
         let Some((_, map)) = readme.split_once(MAP) else { continue };
         for path in paths(map) {
-            assert!(folder.join(path).exists(), "{path}, in the README of {}", folder.display());
+            assert!(root().join(&folder).join(path).exists(), "{path}, in the README of {folder}");
             found += 1;
         }
     }
@@ -49,7 +62,7 @@ fn each_path_to_open_exists() {
 fn the_architecture_names_each_crate() {
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     for (folder, _) in readmes() {
-        let link = format!("](crates/{}/README.md)", folder.file_name().unwrap().to_str().unwrap());
+        let link = format!("]({folder}/README.md)");
         assert!(architecture.contains(&link), "{link}");
     }
 }
@@ -57,55 +70,19 @@ fn the_architecture_names_each_crate() {
 /// The largest width of a comment line in columns, as in `.editorconfig`.
 const MAX_COLUMNS: usize = 120;
 
-/// Returns the comments of a file: line number, line, and the text after `//`.
-fn comments(source: &str) -> impl Iterator<Item = (usize, &str, &str)> {
-    let lines = source.lines().enumerate();
-    lines.filter_map(|(index, line)| Some((index + 1, line, line.trim_start().strip_prefix("//")?)))
-}
+/// The extensions of source files, and the marks with which a line of comment begins in such a file.
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("rs", &["//"]),
+    ("c", &["//", "/*", "* "]),
+    ("h", &["//", "/*", "* "]),
+    ("cpp", &["//", "/*", "* "]),
+    ("hpp", &["//", "/*", "* "]),
+    ("js", &["//", "/*", "* "]),
+    ("py", &["#"]),
+    ("sh", &["#"]),
+];
 
-/// Returns the files below folders, at any depth, whose names have this extension.
-fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true if !path.ends_with("target") => folders.push(path),
-                true => {}
-                false => {
-                    let has_extension = |path: &PathBuf| path.extension().is_some_and(|other| other == extension);
-                    found.extend(Some(path).filter(has_extension));
-                }
-            }
-        }
-    }
-    found
-}
-
-#[test]
-fn comments_are_no_wider_than_a_line() {
-    let mut wide = Vec::new();
-    for path in files(
-        &["bindings", "bridges", "crates", "contestants", "examples", "firmware", "fuzz", "recorder", "viewers"],
-        "rs",
-    ) {
-        let source = fs::read_to_string(&path).unwrap();
-        let mut is_code = false;
-        for (number, line, comment) in comments(&source) {
-            let text = comment.trim_start_matches(['/', '!']).trim_start();
-            is_code ^= text.starts_with("```");
-            // A table row, code, or a word without a space cannot be wrapped.
-            let can_wrap = !is_code && !text.starts_with('|') && text.contains(' ');
-            if can_wrap && line.chars().count() > MAX_COLUMNS {
-                wide.push(format!("{}:{number}", path.display()));
-            }
-        }
-    }
-    assert!(wide.is_empty(), "wider than {MAX_COLUMNS} columns: {wide:#?}");
-}
-
-/// The folders whose files must not contain a forbidden word.
+/// The folders whose files must obey `STYLE.md`.
 const FOLDERS: &[&str] = &[
     "bindings",
     "bridges",
@@ -120,6 +97,61 @@ const FOLDERS: &[&str] = &[
     "viewers",
 ];
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
+
+/// Returns the files below folders, at any depth, whose names have this extension.
+fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true if !["target", "node_modules"].iter().any(|made| path.ends_with(made)) => folders.push(path),
+                true => {}
+                false => {
+                    let has_extension = |path: &PathBuf| path.extension().is_some_and(|other| other == extension);
+                    found.extend(Some(path).filter(has_extension));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns each source file with its text and the marks of its comments.
+fn sources() -> impl Iterator<Item = (PathBuf, String, &'static [&'static str])> {
+    let paths = |(extension, marks): &(&str, &'static [&'static str])| {
+        let marks = *marks;
+        files(FOLDERS, extension).into_iter().map(move |path| (path, marks))
+    };
+    LANGUAGES.iter().flat_map(paths).map(|(path, marks)| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path, text, marks)
+    })
+}
+
+/// Returns the text of a line if the line is a comment, otherwise an empty text.
+fn comment_of<'a>(line: &'a str, marks: &[&str]) -> &'a str {
+    marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark)).unwrap_or_default()
+}
+
+#[test]
+fn comments_are_no_wider_than_a_line() {
+    let mut wide = Vec::new();
+    for (path, source, marks) in sources() {
+        let mut is_code = false;
+        for (index, line) in source.lines().enumerate() {
+            let text = comment_of(line, marks).trim_start_matches(['/', '!', '*']).trim_start();
+            is_code ^= text.starts_with("```");
+            // A table row, code, or a word without a space cannot be wrapped.
+            let can_wrap = !is_code && !text.starts_with('|') && text.contains(' ');
+            if can_wrap && line.chars().count() > MAX_COLUMNS {
+                wide.push(format!("{}:{}", path.display(), index + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "wider than {MAX_COLUMNS} columns: {wide:#?}");
+}
 
 /// Returns the words that `STYLE.md` forbids: the code in backticks in its line "Forbidden".
 fn forbidden_words() -> Vec<String> {
@@ -150,19 +182,18 @@ fn faults(path: &Path, words: &[String], lines: &[&str]) -> Vec<String> {
     found.map(|(number, word)| format!("{}:{number}: {word}", path.display())).collect()
 }
 
-/// Returns the text of a line if the line is a comment, otherwise an empty text.
-fn comment_of(line: &str) -> &str {
-    line.trim_start().strip_prefix("//").unwrap_or_default()
-}
-
 #[test]
 fn comments_and_documents_have_no_forbidden_word() {
     let words = forbidden_words();
     assert!(words.len() > 5, "{words:?}");
     let mut found = Vec::new();
-    for path in files(FOLDERS, "rs") {
+    for (path, source, marks) in sources() {
+        found.extend(faults(&path, &words, &source.lines().map(|line| comment_of(line, marks)).collect::<Vec<_>>()));
+    }
+    for path in files(FOLDERS, "msg").into_iter().chain(files(FOLDERS, "srv")) {
         let source = fs::read_to_string(&path).unwrap();
-        found.extend(faults(&path, &words, &source.lines().map(comment_of).collect::<Vec<_>>()));
+        let comments = source.lines().map(|line| line.split_once('#').map_or("", |(_, comment)| comment));
+        found.extend(faults(&path, &words, &comments.collect::<Vec<_>>()));
     }
     let documents = DOCUMENTS.iter().map(|name| root().join(name));
     for path in documents.chain(files(FOLDERS, "md")) {
@@ -172,19 +203,65 @@ fn comments_and_documents_have_no_forbidden_word() {
     assert!(found.is_empty(), "STYLE.md forbids: {found:#?}");
 }
 
+/// Returns, for each line of Rust code, its texts in quotation marks, without the names in braces. Comments, and texts
+/// of a single word, which are names, are left out.
+fn texts(source: &str) -> Vec<String> {
+    let (mut lines, mut is_text) = (Vec::new(), false);
+    for line in source.lines() {
+        let is_comment = !is_text && line.trim_start().starts_with("//");
+        let code = line.replace("\\\\", "  ").replace("\\\"", "  ").replace("'\"'", "   ");
+        let mut shown = String::new();
+        let last = code.matches('"').count();
+        for (index, part) in code.split('"').enumerate().filter(|_| !is_comment) {
+            let is_name = index > 0 && index < last && !part.contains(' ');
+            if is_text && !is_name {
+                let plain = part.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after));
+                shown.extend(plain.chain([" "]));
+            }
+            is_text ^= index < last;
+        }
+        lines.push(shown);
+    }
+    lines
+}
+
+#[test]
+fn texts_of_programs_have_no_forbidden_word() {
+    let words = forbidden_words();
+    let found = files(FOLDERS, "rs").into_iter().flat_map(|path| {
+        let lines = texts(&fs::read_to_string(&path).unwrap());
+        faults(&path, &words, &lines.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "STYLE.md forbids: {found:#?}");
+}
+
+#[test]
+fn only_constructors_are_called_of() {
+    let mut found = Vec::new();
+    for path in files(FOLDERS, "rs") {
+        let source = fs::read_to_string(&path).unwrap();
+        for (index, line) in source.lines().enumerate() {
+            let Some((before, name)) = line.split_once("fn of") else { continue };
+            let is_constructor = before.starts_with(' ') && name.starts_with('_') && !name.contains("self");
+            let is_name = name.starts_with(['_', '(', '<']);
+            found.extend((is_name && !is_constructor).then(|| format!("{}:{}", path.display(), index + 1)));
+        }
+    }
+    assert!(found.is_empty(), "a function is a noun or a verb: {found:#?}");
+}
+
 /// Words with which no comment may begin, because a comment begins with a noun or a verb.
-const FIRST_WORDS: &[&str] = &["Of ", "What ", "Whatever ", "Who ", "Whoever "];
+const FIRST_WORDS: &[&str] = &["Also ", "If ", "Of ", "What ", "Whatever ", "Who ", "Whoever "];
 
 #[test]
 fn comments_begin_with_a_noun_or_a_verb() {
     let mut found = Vec::new();
-    for path in files(FOLDERS, "rs") {
-        let source = fs::read_to_string(&path).unwrap();
+    for (path, source, marks) in sources() {
+        let text_of = |line| comment_of(line, marks).trim_start_matches(['/', '!', '*']).trim();
         let mut before = "";
         for (index, line) in source.lines().enumerate() {
-            let comment = comment_of(line);
-            let is_first = comment_of(before).trim_start_matches(['/', '!']).trim().is_empty();
-            let text = comment.trim_start_matches(['/', '!']).trim_start();
+            let (is_first, text) = (text_of(before).is_empty(), text_of(line));
             if is_first && FIRST_WORDS.iter().any(|word| text.starts_with(word)) {
                 found.push(format!("{}:{}", path.display(), index + 1));
             }

@@ -35,7 +35,7 @@ impl Schedule {
         self.anchor_ns.saturating_add((after_ns as f64 / self.rate) as u64)
     }
 
-    /// The time in the bag that is due at the time `now_ns` of CLOCK_MONOTONIC.
+    /// The recorded time whose messages have to be published at `now_ns` (CLOCK_MONOTONIC).
     #[must_use]
     pub fn position_ns(&self, now_ns: u64) -> u64 {
         let after_ns = now_ns.saturating_sub(self.anchor_ns);

@@ -180,10 +180,10 @@ impl Scan<'_> {
 
     fn read_chunk(&mut self, chunk: &mut ChunkIndex) -> Result<()> {
         let at = chunk.compressed_data_offset().map_err(Failure::new)?;
-        // If the stated length of the chunk exceeds the file, the chunk is added without messages.
+        // The chunk is added without messages if its stated length exceeds the file.
         let Ok(bytes) = self.bytes(at, chunk.compressed_size) else { return Ok(()) };
         let mut times: Option<(u64, u64)> = None;
-        // If the chunk is damaged, the messages before the damage are counted. `verify` reports the damage.
+        // The messages before the damage are counted if the chunk is damaged. `verify` reports the damage.
         let _ = chunk_records::visit(chunk, 0, &bytes, |record| {
             if let Record::Message { header, .. } = &record {
                 let (first, last) = times.unwrap_or((header.log_time, header.log_time));

@@ -2,7 +2,7 @@
 
 use gantry::SourceTime;
 
-/// If the offset changes by at least this amount, CLOCK_REALTIME was set. A smaller change may come from the time
+/// The least change of the offset that shows that CLOCK_REALTIME was set. A smaller change may come from the time
 /// between the two clock readings.
 const STEP_NS: u64 = 1_000_000;
 

@@ -233,7 +233,7 @@ impl Writer {
         if !self.bag.has_file() {
             say(format_args!("{path} was removed, with its messages; the next file takes the later ones"));
         }
-        // If the storing thread is busy, the next call tries again.
+        // The next call tries again if the storing thread is busy.
         if let Some(metadata) = self.bag.update() {
             let text = metadata.metadata.to_yaml();
             if self.storing.try_send(Stored::Metadata(metadata)).is_ok() {

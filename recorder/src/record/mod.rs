@@ -46,7 +46,7 @@ pub struct Arguments {
     /// Record all topics except hidden ones, including topics that appear later
     #[arg(short, long)]
     all: bool,
-    /// Also record the topics whose full name matches this regular expression, such as '^/camera/'
+    /// Add the topics whose full name matches this regular expression, such as '^/camera/'
     #[arg(short = 'e', long, value_name = "REGEX")]
     regex: Option<String>,
     /// Do not record topics whose full name matches this regular expression; may be repeated

@@ -235,7 +235,7 @@ impl BagWriter {
         let drops: BTreeMap<String, u64> = self.topics.dropped().into_iter().filter_map(since).collect();
         if drops != self.drops_said {
             let metadata = drops.iter().map(|(topic, count)| (topic.clone(), count.to_string())).collect();
-            // If the disk is full, the next update tries again. `metadata.yaml` also has these numbers.
+            // The next update tries again if the disk is full. `metadata.yaml` also has these numbers.
             if write(file, &Metadata { name: DROPS.to_owned(), metadata }).is_ok() {
                 self.drops_said = drops;
             }

@@ -1,6 +1,6 @@
 //! The writer of an MCAP file, which is written chunk by chunk.
 //!
-//! If the process dies, all chunks in the file are complete, except one that was just being written. Disk space for the
+//! All chunks in the file are complete if the process dies, except one that was just being written. Disk space for the
 //! summary is reserved in advance, so that the file can be completed even if the disk is full.
 
 use super::{Chunk, Packed, direct_parts::DirectParts, encode, whole_file::WholeFile};

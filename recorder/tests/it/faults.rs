@@ -82,7 +82,7 @@ fn kill_one(node: &gantry::Node, round: u64) -> Duration {
     recorder.peer.kill();
     let killed = Instant::now();
     let mut oldest = Duration::ZERO;
-    // If the recorder was killed at once, there is no file.
+    // There is no file if the recorder was killed at once.
     let files = files(&bag);
     if files.is_empty() {
         oldest = killed - times[0];

@@ -210,7 +210,7 @@ fn each_sample_wakes_a_recorder_that_has_lost_one() {
     let mut published = Instant::now();
     eventually("the recorder waits for the bell", || {
         if published.elapsed() > Duration::from_millis(20) {
-            // If the recorder was stopped before its first take, it has lost nothing yet. It loses the first of these.
+            // A recorder that was stopped before its first take has lost nothing yet. It loses the first of these.
             (0..2).for_each(|_| imu.publish(40));
             published = Instant::now();
         }

@@ -21,7 +21,7 @@ pub struct Cli {
     port: u16,
     #[command(flatten)]
     topics: TopicOptions,
-    /// Also show hidden topics
+    /// Show hidden topics, too
     #[arg(long)]
     include_hidden_topics: bool,
     /// Only show: viewers cannot publish, call services or set parameters
@@ -31,7 +31,7 @@ pub struct Cli {
     /// oldest messages of the topic with most bytes are dropped
     #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = parse_bytes)]
     queue: u64,
-    /// Also accept web pages of this origin, as https://viewer.example; may be repeated; * accepts all origins
+    /// Accept web pages of this origin, too, as https://viewer.example; may be repeated; * accepts all origins
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<String>,
 }

@@ -40,7 +40,7 @@ pub struct Cli {
     /// Show only topics and nodes whose names contain this text
     #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
     filter: String,
-    /// Also show hidden topics and nodes, and the topics of services
+    /// Show hidden topics and nodes, and the topics of services, too
     #[arg(long, short = 'a')]
     all: bool,
 }

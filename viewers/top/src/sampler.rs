@@ -132,7 +132,7 @@ impl Look<'_> {
 
     fn publisher(&mut self, process: &str, report: &PublisherReport) -> Publisher {
         let newest = report.state.as_ref().map_or(0, |state| state.newest_sequence);
-        // If the publisher's file cannot be read, there is no counter and therefore no rate.
+        // There is no counter and therefore no rate if the publisher's file cannot be read.
         let rate_hz = report.state.as_ref().and_then(|state| self.rate(report.description.gid, state.newest_sequence));
         let message_bytes = report.state.as_ref().map_or(0, |state| state.recent_sample_bytes);
         Publisher {

@@ -95,7 +95,7 @@ impl Terminal {
     /// The terminal cannot be read.
     pub fn wait(&self, time: Duration) -> Result<Input> {
         let unreadable = || "the terminal cannot be read".to_owned();
-        // If the library has read several keys at once, the remaining keys are available without a wait.
+        // The remaining keys are available without a wait if the library has read several keys at once.
         if !self.has_more.get() {
             let found = poll_input(time).context(unreadable)?;
             if found.intersects(GONE) {

@@ -82,7 +82,7 @@ impl Clients {
             let is_wanted = wanted.get(name.as_str()).is_some_and(|(server, _)| server.gid == service.of);
             if !is_wanted {
                 sources.remove(service.source);
-                if far.of_kind(Kind::Server).any(|far| far.endpoint.name == *name) {
+                if far.endpoints(Kind::Server).any(|far| far.endpoint.name == *name) {
                     leaving.push((Instant::now(), service.stand_in.clone()));
                 }
             }

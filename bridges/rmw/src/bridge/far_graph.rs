@@ -100,18 +100,18 @@ impl FarGraph {
     }
 
     /// The carried endpoints of this kind.
-    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &FarEndpoint> {
+    pub fn endpoints(&self, kind: Kind) -> impl Iterator<Item = &FarEndpoint> {
         self.endpoints.iter().filter(move |far| far.endpoint.kind == kind)
     }
 
     /// The far endpoints that match a local endpoint: of the opposite kind, with the same name and type.
     pub fn other_end<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
-        self.of_name(local).filter(|far| is_same_type(local, &far.endpoint))
+        self.endpoints_by_name(local).filter(|far| is_same_type(local, &far.endpoint))
     }
 
     /// The far endpoints of the opposite kind with the same name as a local endpoint, and of any type.
-    pub fn of_name<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
-        self.of_kind(local.kind.other_end()).filter(|far| far.endpoint.name == local.name)
+    pub fn endpoints_by_name<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
+        self.endpoints(local.kind.other_end()).filter(|far| far.endpoint.name == local.name)
     }
 }
 

@@ -184,7 +184,7 @@ impl Mirror {
     }
 
     fn show(&mut self, local: &LocalEndpoint, own: &mut Own) {
-        // If the node of the endpoint is not on the network yet, the endpoint waits for the next change of the graph.
+        // The endpoint waits for the next change of the graph if its node is not on the network yet.
         let is_its =
             |(node, _): &&(LocalNode, Arc<Node>)| node.name == local.node && node.gid.is_of_same_process(&local.gid);
         let Some(node) = self.nodes.values().find(is_its).map(|(_, node)| node.clone()) else { return };

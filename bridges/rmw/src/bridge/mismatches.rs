@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub fn mismatches(far: &FarGraph, mirror: &Mirror, border: &Border) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = mirror.refused().cloned().collect();
     for local in mirror.endpoints().map(|shown| &shown.local) {
-        let others = far.of_name(&local.endpoint).filter(|far| !is_same_type(&local.endpoint, &far.endpoint));
+        let others = far.endpoints_by_name(&local.endpoint).filter(|far| !is_same_type(&local.endpoint, &far.endpoint));
         found.extend(others.map(|far| mismatch(&local.endpoint, &local.node, &far.endpoint, &far.node.full_name())));
     }
     found.extend(far.namesakes(border).map(|node| {

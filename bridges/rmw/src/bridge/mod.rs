@@ -17,7 +17,7 @@ use clients::Clients;
 use far_graph::{FarEndpoint, FarGraph};
 use gantry::Gid;
 use gantry_bridge::{
-    Border, Context, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Place, Policy, SETTLE,
+    Border, Context, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, OnlyBridge, PERIOD, Policy, SETTLE,
     ServiceHashes, Sources, Status, StatusPublisher, TopicsOut, watch_domain,
 };
 use gantry_command::say;
@@ -52,7 +52,7 @@ enum Event {
 /// The bridge between one domain and one network.
 pub struct Bridge {
     context: Context,
-    place: Place,
+    only_bridge: OnlyBridge,
     border: Border,
     events: mpsc::Receiver<Event>,
     hashes: ServiceHashes,
@@ -76,11 +76,16 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    pub fn new(library: Arc<Library>, options: &Options, place: Place, policy: Policy) -> Result<Bridge, Failure> {
+    pub fn new(
+        library: Arc<Library>,
+        options: &Options,
+        only_bridge: OnlyBridge,
+        policy: Policy,
+    ) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
         let session = Session::open(library, options)?;
         // The node's name begins with an underscore, so that `ros2 node list` shows the node only with --all.
-        let name = place.node.fully_qualified_name();
+        let name = only_bridge.node.fully_qualified_name();
         let network = NetworkNode::new(&session, "/", name.trim_start_matches('/'))?;
         let mut own = Own::default();
         own.add_node((network.namespace.clone(), network.name.clone()));
@@ -94,19 +99,19 @@ impl Bridge {
         let of_context = sender.clone();
         let context = Context::new(policy, move || drop(of_context.send(Event::Look)));
         let of_domain = sender.clone();
-        watch_domain(place.participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
+        watch_domain(only_bridge.participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
         gantry::on_shutdown(move || drop(sender.send(Event::End)));
-        let node = &place.node;
+        let node = &only_bridge.node;
         Ok(Bridge {
             topics_out: TopicsOut::new(),
-            topics_in: TopicsIn::new(place.participant.clone()),
+            topics_in: TopicsIn::new(only_bridge.participant.clone()),
             servers: Servers::new(Sources::start(node, "bridge-servers")?),
-            clients: Clients::new(Sources::start(node, "bridge-clients")?, place.own),
+            clients: Clients::new(Sources::start(node, "bridge-clients")?, only_bridge.own),
             status: StatusPublisher::new(node)?,
-            nodes: FarNodes::new(&place),
-            border: Border::new(&place, options.domain_id)?,
+            nodes: FarNodes::new(&only_bridge),
+            border: Border::new(&only_bridge, options.domain_id)?,
             context,
-            place,
+            only_bridge,
             events,
             hashes: ServiceHashes::default(),
             far: FarGraph::default(),
@@ -204,20 +209,26 @@ impl Bridge {
             self.far = FarGraph::read(&self.network, &mut self.own)?;
             self.read_at = Some(Instant::now());
         }
-        let Place { participant, own, is_hub, .. } = &self.place;
+        let OnlyBridge { participant, own, is_hub, .. } = &self.only_bridge;
         let local = LocalGraph::read(participant, *own, &mut self.hashes, *is_hub)?;
         self.border.update(&local, self.far.nodes());
         self.far.let_in(&self.border);
         let outgoing_graph = self.border.outgoing(&local);
         self.mirror.update(&self.session, &outgoing_graph, &self.context.policy, &mut self.own);
         self.mirror.show_origins(&self.border, &mut self.own);
-        self.servers.update(&self.context, &self.place.node, &self.far, &self.mirror);
+        self.servers.update(&self.context, &self.only_bridge.node, &self.far, &self.mirror);
         self.update_far_nodes();
         self.topics_in.update(&self.context, &self.nodes, &self.far, &self.mirror);
         self.clients.update(&self.context, &self.nodes, &self.far, &self.mirror);
         let outgoing = outgoing(&self.context, &self.far, &self.mirror);
         let open = |local: &LocalEndpoint| open(&self.mirror, local);
-        self.topics_out.update((&self.context, &self.place.node), outgoing, &outgoing_graph.passed_over, open, say);
+        self.topics_out.update(
+            (&self.context, &self.only_bridge.node),
+            outgoing,
+            &outgoing_graph.passed_over,
+            open,
+            say,
+        );
         let ready = self.topics_in.ready().chain(self.servers.ready()).chain(self.clients.ready());
         self.waiter.set(ready.map(|object| (number(&object), object)).collect());
 
@@ -235,7 +246,7 @@ impl Bridge {
         // In a hub, clients on the network stay graph records in the domain. By these records, the domain's other
         // bridges see the clients and call their own networks for them.
         let is_caller = |far: &&FarEndpoint| {
-            !self.place.is_hub && far.endpoint.kind == Kind::Client && served.contains(far.endpoint.name.as_str())
+            !self.only_bridge.is_hub && far.endpoint.kind == Kind::Client && served.contains(far.endpoint.name.as_str())
         };
         let active: HashSet<Gid> = wanted
             .into_keys()
@@ -257,8 +268,8 @@ impl Bridge {
     fn publish_status(&mut self) -> gantry::Result<()> {
         let library = &self.session.library;
         let status = Status {
-            network: self.place.network.clone(),
-            domain_id: self.place.node.domain_id(),
+            network: self.only_bridge.network.clone(),
+            domain_id: self.only_bridge.node.domain_id(),
             session: format!("{:?} {}", library.distribution, library.path.display()),
             local_nodes: self.mirror.node_count(),
             far_nodes: self.nodes.count(),

@@ -151,7 +151,7 @@ impl Servers {
             }
             let Some(service) = self.services.get_mut(name) else { continue };
             service.update_namesakes(servers.iter().map(|(_, server)| *server));
-            let is_asked = far.of_kind(Kind::Client).any(|far| far.endpoint.name == name);
+            let is_asked = far.endpoints(Kind::Client).any(|far| far.endpoint.name == name);
             match service.requests.caller.connect(node, &shown.with_installed_types(), is_asked) {
                 Ok(Some(source)) => service.source = Some(self.sources.add(source)),
                 Ok(None) => {}

@@ -106,7 +106,7 @@ impl TopicsIn {
             let endpoint = &shown.local.endpoint;
             subscriptions.entry((endpoint.name.clone(), endpoint.type_name.clone())).or_default().push(shown);
         }
-        let there: HashSet<Gid> = far.of_kind(Kind::Publisher).map(|far| far.gid).collect();
+        let there: HashSet<Gid> = far.endpoints(Kind::Publisher).map(|far| far.gid).collect();
         self.topics.retain(|key, topic| {
             if subscriptions.contains_key(key) {
                 topic.unused_since = None;

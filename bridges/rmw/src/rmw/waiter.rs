@@ -41,11 +41,11 @@ pub trait Ready: Send + Sync {
 
 /// The thread that waits for the network, and the objects that it waits for.
 pub struct Waiter {
-    shared: Arc<Shared>,
+    shared: Arc<WaiterState>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct WaiterState {
     node: Arc<Node>,
     /// The guard condition that wakes the thread.
     wake: GuardCondition,
@@ -78,7 +78,7 @@ impl Waiter {
         let wake = GuardCondition::new(&node.session).map_err(|error| error.to_string())?;
         let wait_set = WaitSet::new(&node.session).map_err(|error| error.to_string())?;
         let (objects, is_ending) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { node: node.clone(), wake, objects, is_ending });
+        let shared = Arc::new(WaiterState { node: node.clone(), wake, objects, is_ending });
         let of_thread = shared.clone();
         let run = move || {
             let _end = OnEnd(Some(on_end));
@@ -130,7 +130,7 @@ impl<F: FnOnce()> Drop for OnEnd<F> {
     }
 }
 
-impl Shared {
+impl WaiterState {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(u64, Arc<dyn Ready>)>> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -233,7 +233,7 @@ impl WaitSet {
     /// has changed, and has the objects with news.
     fn wait(
         &self,
-        shared: &Shared,
+        shared: &WaiterState,
         objects: &[Arc<dyn Ready>],
         graph: *mut c_void,
         only_looks: bool,

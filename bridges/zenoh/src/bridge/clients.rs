@@ -65,7 +65,7 @@ impl Clients {
             entry.1.insert(client.local.gid, client.far_gid);
         }
         let mut wanted: BTreeMap<&str, (&str, &Node)> = BTreeMap::new();
-        for (text, entity, endpoint) in far.of_kind(Kind::Server) {
+        for (text, entity, endpoint) in far.endpoints(Kind::Server) {
             let Some(key) = entity.key.as_deref().filter(|key| clients.contains_key(*key)) else { continue };
             let Some(node) = nodes.node(&entity.node) else { continue };
             if context.policy.treatment(Kind::Server, &endpoint.name).is_allowed {
@@ -144,7 +144,7 @@ impl Asker {
         let attachment = Attachment { sequence: id.sequence.cast_signed(), source_time_ns, gid };
         let (of_reply, is_answered) = (stand_in.clone(), AtomicBool::new(false));
         let builder =
-            self.querier.get().payload(payload::of_sample(request.sample())).attachment(attachment.to_bytes());
+            self.querier.get().payload(payload::from_sample(request.sample())).attachment(attachment.to_bytes());
         let asked = builder.callback(move |reply| answer(&of_reply, id, attachment, &is_answered, &reply)).wait();
         if asked.is_err() {
             stand_in.counts.fail();

@@ -26,7 +26,8 @@ enum Crossing {
     /// Not carried yet.
     Waits,
     LetIn,
-    /// Never carried: the endpoint reaches the domain through another bridge, or only shows the origin of a node.
+    /// The endpoint is never carried: another bridge already carries it, or it is a marker with which a bridge
+    /// publishes the origin of a node.
     Refused,
 }
 
@@ -87,21 +88,21 @@ impl FarGraph {
     }
 
     /// The carried endpoints of this kind.
-    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
-        self.endpoints(Crossing::LetIn).filter(move |(.., endpoint)| endpoint.kind == kind)
+    pub fn endpoints(&self, kind: Kind) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
+        self.crossing_endpoints(Crossing::LetIn).filter(move |(.., endpoint)| endpoint.kind == kind)
     }
 
     /// All carried endpoints, each with the text of its token.
     pub fn all_let_in(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
-        self.endpoints(Crossing::LetIn)
+        self.crossing_endpoints(Crossing::LetIn)
     }
 
     /// The endpoints that are never carried, each with the text of its token.
     pub fn refused(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
-        self.endpoints(Crossing::Refused)
+        self.crossing_endpoints(Crossing::Refused)
     }
 
-    fn endpoints(&self, crossing: Crossing) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
+    fn crossing_endpoints(&self, crossing: Crossing) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
         self.0.iter().filter_map(move |(text, entity)| {
             let endpoint = entity.token.endpoint.as_ref().filter(|_| entity.crossing == crossing)?;
             Some((text.as_str(), entity, endpoint))

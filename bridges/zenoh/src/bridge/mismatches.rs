@@ -9,7 +9,7 @@ pub fn mismatches(far: &FarGraph, shown: &Shown) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for local in shown.endpoints() {
         let own = &local.local.endpoint;
-        for (_, entity, other) in far.of_kind(own.kind.other_end()).filter(|(.., other)| other.name == own.name) {
+        for (_, entity, other) in far.endpoints(own.kind.other_end()).filter(|(.., other)| other.name == own.name) {
             if entity.key.as_ref() != Some(&local.key) {
                 found.insert(mismatch(own, &local.local.node, other, &entity.token.node_name()));
             }

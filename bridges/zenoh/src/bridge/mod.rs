@@ -23,7 +23,7 @@ use clients::Clients;
 use context::Event;
 use far_graph::FarGraph;
 use gantry_bridge::{
-    Border, Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Place, Policy, SETTLE,
+    Border, Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, OnlyBridge, PERIOD, Policy, SETTLE,
     ServiceHashes, Sources, StatusPublisher, TopicsOut, watch_domain,
 };
 use gantry_command::say;
@@ -51,7 +51,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// The bridge between one domain and one network.
 pub struct Bridge {
     context: Context,
-    place: Place,
+    only_bridge: OnlyBridge,
     border: Border,
     events: mpsc::Receiver<Event>,
     hashes: ServiceHashes,
@@ -68,24 +68,24 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    pub fn new(network: Network, place: Place, policy: Policy) -> Result<Bridge, Failure> {
+    pub fn new(network: Network, only_bridge: OnlyBridge, policy: Policy) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
         let context = Context::new(Arc::new(network), policy, sender.clone());
         let of_domain = sender.clone();
-        watch_domain(place.participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
+        watch_domain(only_bridge.participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
         watch_network(&context, &sender)?;
         gantry::on_shutdown(move || drop(sender.send(Event::End)));
-        let node = &place.node;
+        let node = &only_bridge.node;
         Ok(Bridge {
             topics_out: TopicsOut::new(),
             servers: Servers::new(Sources::start(node, "bridge-servers")?),
-            clients: Clients::new(Sources::start(node, "bridge-clients")?, place.own),
+            clients: Clients::new(Sources::start(node, "bridge-clients")?, only_bridge.own),
             round_trips: RoundTrips::new(&context.network)?,
             status: StatusPublisher::new(node)?,
-            nodes: FarNodes::new(&place),
-            border: Border::new(&place, context.network.domain_id)?,
+            nodes: FarNodes::new(&only_bridge),
+            border: Border::new(&only_bridge, context.network.domain_id)?,
             context,
-            place,
+            only_bridge,
             events,
             hashes: ServiceHashes::default(),
             far: FarGraph::default(),
@@ -154,7 +154,7 @@ impl Bridge {
 
     /// Creates and ends nodes, endpoints and calls, so that they correspond to both graphs.
     fn reconcile(&mut self) -> Result<(), Failure> {
-        let Place { node, participant, own, is_hub, .. } = &self.place;
+        let OnlyBridge { node, participant, own, is_hub, .. } = &self.only_bridge;
         let mut local = LocalGraph::read(participant, *own, &mut self.hashes, *is_hub)?;
         self.border.update(&local, self.far.nodes());
         self.far.let_in(&self.border);
@@ -168,7 +168,7 @@ impl Bridge {
         };
         // Services and subscriptions are declared before their tokens: as soon as the other side sees a token, a client
         // sends requests and a publisher sends its history.
-        let servers: Vec<&LocalEndpoint> = outgoing_graph.of_kind(Kind::Server).filter(is_allowed).collect();
+        let servers: Vec<&LocalEndpoint> = outgoing_graph.endpoints(Kind::Server).filter(is_allowed).collect();
         self.servers.update((&self.context, node), &self.far, &servers, &unhashed);
         let wanted_in = TopicsIn::wanted(&self.context, &self.far, &local);
         let publishers =
@@ -177,7 +177,7 @@ impl Bridge {
         // In a hub, clients on the network stay graph records in the domain. By these records, the domain's other
         // bridges see the clients and call their own networks for them.
         let is_caller = |endpoint: &Endpoint| !is_hub && served.contains(endpoint.name.as_str());
-        let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| is_caller(endpoint));
+        let callers = self.far.endpoints(Kind::Client).filter(|(.., endpoint)| is_caller(endpoint));
         let callers = callers.map(|(text, ..)| text.to_owned());
         let others = self.topics_in.tokens().chain(self.clients.tokens()).cloned();
         let active: HashSet<String> = publishers.chain(callers).chain(others).collect();
@@ -205,12 +205,12 @@ impl Bridge {
         }
         let other_end = if own.kind == Kind::Server { Kind::Client } else { Kind::Server };
         let is_same = |other: &&Endpoint| other.name == own.name && other.type_name == own.type_name;
-        let hash = self.far.of_kind(other_end).map(|(.., other)| other).find(is_same).map(|other| other.hash);
+        let hash = self.far.endpoints(other_end).map(|(.., other)| other).find(is_same).map(|other| other.hash);
         own.hash = hash.unwrap_or_default();
     }
 
     fn publish_status(&mut self) -> gantry::Result<()> {
-        let mut status = status(&self.context, &self.place.network);
+        let mut status = status(&self.context, &self.only_bridge.network);
         status.round_trips = self.round_trips.get();
         self.round_trips.measure(&self.context.network);
         (status.local_nodes, status.far_nodes) = (self.shown.node_count(), self.nodes.count());

@@ -37,7 +37,7 @@ impl RoundTrips {
         let key = format!("{KEYS}/{}", network.session_id);
         let of_answers = key.clone();
         let builder = network.session.declare_queryable(key).allowed_origin(Locality::Remote);
-        // If the reply fails, the other bridge shows no time.
+        // The other bridge shows no time if the reply fails.
         let builder = builder.callback(move |query| drop(query.reply(&*of_answers, "").wait()));
         Ok(RoundTrips { _answering: builder.wait()?, times: Arc::default() })
     }

@@ -58,7 +58,7 @@ impl Call for FarCall {
     fn answer(self, response: &GenericResponse) -> Option<usize> {
         let source_time_ns = response.message_info().source_wall_time_ns.cast_signed();
         let attachment = Attachment { source_time_ns, ..self.attachment };
-        let message = payload::of_sample(response.sample());
+        let message = payload::from_sample(response.sample());
         let length = message.len();
         self.query.reply(&self.key, message).attachment(attachment.to_bytes()).wait().ok()?;
         Some(length)
@@ -109,7 +109,7 @@ impl Servers {
             let Some(service) = self.services.get_mut(&key) else { continue };
             let any_hash = key.strip_suffix('*');
             let is_its = |far: &String| *far == key || any_hash.is_some_and(|start| far.starts_with(start));
-            let is_asked = far.of_kind(Kind::Client).any(|(_, entity, _)| entity.key.as_ref().is_some_and(is_its));
+            let is_asked = far.endpoints(Kind::Client).any(|(_, entity, _)| entity.key.as_ref().is_some_and(is_its));
             match service.caller.connect(node, &local, is_asked) {
                 Ok(Some(source)) => service.source = Some(self.sources.add(source)),
                 Ok(None) => {}

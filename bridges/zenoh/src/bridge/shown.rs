@@ -80,7 +80,7 @@ impl Shown {
     }
 
     fn number_endpoint(&mut self, network: &Network, local: &LocalEndpoint, treatment: Treatment) {
-        // If the node of the endpoint is not shown yet, the endpoint waits for the next change of the graph.
+        // The endpoint waits for the next change of the graph if its node is not shown yet.
         let is_its =
             |shown: &&ShownNode| shown.node.name == local.node && shown.node.gid.is_of_same_process(&local.gid);
         let Some(shown) = self.nodes.values().find(is_its) else { return };

@@ -60,7 +60,7 @@ impl TopicsIn {
         let is_allowed = |kind, endpoint: &Endpoint| context.policy.treatment(kind, &endpoint.name).is_allowed;
         let is_latched = |endpoint: &Endpoint| endpoint.qos.durability == Durability::TransientLocal;
         let mut wanted: BTreeMap<String, Wanted<'_>> = BTreeMap::new();
-        for subscription in local.of_kind(Kind::Subscription) {
+        for subscription in local.endpoints(Kind::Subscription) {
             let (endpoint, message_type) = (&subscription.endpoint, &subscription.message_type);
             if let Some(key) =
                 key_of(context.network.domain_id, endpoint).filter(|_| is_allowed(endpoint.kind, endpoint))
@@ -70,7 +70,8 @@ impl TopicsIn {
                 wanted.entry(key).or_insert(new).is_latched |= is_latched(endpoint);
             }
         }
-        for (text, entity, endpoint) in far.of_kind(Kind::Publisher).filter(|(.., each)| is_allowed(each.kind, each)) {
+        for (text, entity, endpoint) in far.endpoints(Kind::Publisher).filter(|(.., each)| is_allowed(each.kind, each))
+        {
             if let Some(wanted) = entity.key.as_ref().and_then(|key| wanted.get_mut(key)) {
                 wanted.is_latched |= is_latched(endpoint);
                 wanted.publishers.push((text, entity, endpoint));

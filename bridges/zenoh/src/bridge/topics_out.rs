@@ -28,7 +28,7 @@ const MOST_DEPTH: u32 = 10_000;
 /// The local publishers that the network sees, by their Zenoh keys, with the QoS of the subscriptions on the network.
 pub fn outgoing<'a>(context: &Context, far: &FarGraph, shown: &'a Shown) -> BTreeMap<String, Outgoing<'a>> {
     let mut asked: HashMap<&str, Vec<Qos>> = HashMap::new();
-    for (_, entity, endpoint) in far.of_kind(Kind::Subscription) {
+    for (_, entity, endpoint) in far.endpoints(Kind::Subscription) {
         let is_allowed = context.policy.treatment(Kind::Subscription, &endpoint.name).is_allowed;
         if let Some(key) = entity.key.as_deref().filter(|_| is_allowed) {
             asked.entry(key).or_default().push(endpoint.qos);
@@ -52,7 +52,7 @@ pub fn open(context: &Context, shown: &Shown, local: &LocalEndpoint) -> Result<O
     let gid: Gid = shown.far_gid;
     // A latched sample is copied, because the cache would otherwise keep it pinned in the memory of its publisher.
     let message =
-        if is_latched(&local.endpoint.qos) { |sample| payload::of_sample(&sample) } else { payload::in_place };
+        if is_latched(&local.endpoint.qos) { |sample| payload::from_sample(&sample) } else { payload::in_place };
     Ok(Box::new(move |sample: GenericSample| {
         let info = sample.message_info();
         let (sequence, source_time_ns) = (info.sequence.cast_signed(), info.source_wall_time_ns.cast_signed());

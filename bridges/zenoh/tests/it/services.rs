@@ -72,7 +72,7 @@ fn a_call_reaches_a_server_whose_type_has_no_known_hash() {
         let raw = session(port);
         let tokens = Tokens::watch(&raw);
         let arm = node("arm");
-        let mut of_action = ServiceTypeDescription::of::<SetBool>();
+        let mut of_action = ServiceTypeDescription::for_service::<SetBool>();
         of_action.name = "demo/action/Walk_CancelGoal".to_owned();
         of_action.request.name = format!("{}_Request", of_action.name);
         of_action.response.name = format!("{}_Response", of_action.name);

@@ -261,7 +261,7 @@ mod tests {
         (1..=5).for_each(|value| send(&mut writer, 1, value));
         assert_eq!([take(&mut readers[0]), take(&mut readers[0])], [Some((4, 3)), Some((5, 3))]);
         assert_eq!((take(&mut readers[0]), readers[0].overwritten()), (None, 3));
-        // If the reader keeps up, the writer uses the same slot again.
+        // The writer uses the same slot again if the reader keeps up.
         assert_eq!(writer.free_slot(), Some(0));
     }
 

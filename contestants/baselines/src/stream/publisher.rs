@@ -89,7 +89,7 @@ impl Link {
 
     fn is_open(&self) -> bool {
         let mut file = [PollFd::new(&self.file, PollFlags::RDHUP)];
-        // If the poll fails, the connection counts as open: the next write returns the error.
+        // The connection counts as open if the poll fails: the next write returns the error.
         let _ = poll(&mut file, Some(&Timespec::default()));
         file.iter().all(|file| !file.revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR))
     }

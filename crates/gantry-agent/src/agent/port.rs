@@ -3,7 +3,7 @@
 use super::state::AgentState;
 use crate::{
     clients::Address,
-    link::{Line, PeerAddress, Transport},
+    link::{ClientLink, PeerAddress, Transport},
     lock::lock,
     log::Level,
 };
@@ -30,7 +30,7 @@ impl Port {
     /// Handles a message from a client, which may have any bytes. Blocks while another message of the same client is
     /// handled.
     pub fn receive(&self, peer: PeerAddress, message: &[u8]) {
-        let line = Line { transport: self.transport.clone(), peer };
+        let line = ClientLink { transport: self.transport.clone(), peer };
         if !self.admits(peer) {
             let why = "is dropped, because its address is not allowed; add the address with --allow";
             return self.state.log(Level::Warning, format_args!("{line}: a message {why}"));

@@ -7,7 +7,7 @@ use crate::{
     clock::Clock,
     config::Config,
     context::Context,
-    link::Line,
+    link::ClientLink,
     lock::lock,
     log::{Level, Limiter},
 };
@@ -32,7 +32,7 @@ const MIN_MTU_BYTES: u16 = 24;
 const GREETING_BYTES: usize = 64;
 
 /// The answer to a client that ends its session, and the line to the client.
-type Farewell = (Line, Vec<u8>);
+type Farewell = (ClientLink, Vec<u8>);
 
 /// The state that the agent, its transports and its threads share.
 pub struct AgentState {
@@ -91,7 +91,7 @@ impl AgentState {
     }
 
     /// Handles a message from an address.
-    pub fn receive(&self, address: Address, line: Line, message: &[u8]) {
+    pub fn receive(&self, address: Address, line: ClientLink, message: &[u8]) {
         let (header, first) = match parse(message) {
             Ok((header, mut submessages)) => (header, submessages.next()),
             Err(error) => {
@@ -133,7 +133,7 @@ impl AgentState {
     /// Finds the client that sent a message, by the key in the message or, if there is none, by the address. If the key
     /// comes from a new address of the client's host, the client moves to that address. If it comes from another host,
     /// the client moves only after its old address does not answer.
-    fn find(&self, header: &Header, address: Address, line: &Line) -> Sender {
+    fn find(&self, header: &Header, address: Address, line: &ClientLink) -> Sender {
         if !header.session.has_key() {
             return lock(&self.clients).heard_at(address).map_or(Sender::Unknown, Sender::Known);
         }
@@ -160,12 +160,12 @@ impl AgentState {
         Sender::Known(client)
     }
 
-    fn doubt(&self, key: ClientKey, line: &Line) {
+    fn doubt(&self, key: ClientKey, line: &ClientLink) {
         let why = "the agent asks the client at its known address, and the session stays there if the client answers";
         self.log(Level::Warning, format_args!("{line} uses the key of {}: {why}", KeyText(key)));
     }
 
-    fn without_session(&self, address: Address, line: &Line, header: &Header, submessage: &Submessage<'_>) {
+    fn without_session(&self, address: Address, line: &ClientLink, header: &Header, submessage: &Submessage<'_>) {
         let memory = &mut [0; GREETING_BYTES];
         let request = submessage.object_request();
         match (submessage.id, request) {
@@ -202,7 +202,7 @@ impl AgentState {
         lock(&self.logins).spend(address.host(), self.context.clock.now())
     }
 
-    fn reply(&self, line: &Line, message: wire::Result<&[u8]>) {
+    fn reply(&self, line: &ClientLink, message: wire::Result<&[u8]>) {
         // 64 bytes are enough for each of these messages, so there is no error.
         if let Ok(message) = message
             && let Err(error) = line.send(message)
@@ -211,7 +211,7 @@ impl AgentState {
         }
     }
 
-    fn create_client(&self, address: Address, line: &Line, representation: &ClientRepresentation<'_>) {
+    fn create_client(&self, address: Address, line: &ClientLink, representation: &ClientRepresentation<'_>) {
         let mut peer = Peer::new(representation);
         let max_bytes = line.transport.max_message_bytes().saturating_sub(4);
         peer.mtu_bytes = peer.mtu_bytes.min(u16::try_from(max_bytes).unwrap_or(u16::MAX));
@@ -235,7 +235,7 @@ impl AgentState {
     }
 
     /// Begins a session. Returns `None` if a client on another host has the same key and may still be alive.
-    fn accept(&self, address: Address, line: &Line, peer: Peer) -> Option<StatusValue> {
+    fn accept(&self, address: Address, line: &ClientLink, peer: Peer) -> Option<StatusValue> {
         let found = lock(&self.clients).by_key(peer.key);
         if let Some((client, old)) = found {
             let mut guard = lock(&client);
@@ -266,7 +266,7 @@ impl AgentState {
         Some(self.add(address, line, peer))
     }
 
-    fn add(&self, address: Address, line: &Line, peer: Peer) -> StatusValue {
+    fn add(&self, address: Address, line: &ClientLink, peer: Peer) -> StatusValue {
         let client = Arc::new_cyclic(|this| Mutex::new(Client::new(this.clone(), peer, line.clone(), &self.context)));
         let limits = &self.context.config.limits;
         let places = Places { all: limits.clients, of_host: limits.clients_of_host };
@@ -310,7 +310,7 @@ impl AgentState {
         let is_cheap = objects.is_empty();
         let end = move || {
             drop(objects);
-            // If this answer to the client's DELETE is lost, the client repeats the DELETE.
+            // The client repeats its DELETE if this answer is lost.
             let _ = farewell.map(|(line, message)| line.send(&message));
         };
         if is_cheap { end() } else { self.context.run(end) }

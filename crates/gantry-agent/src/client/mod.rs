@@ -2,13 +2,10 @@
 
 mod counts;
 mod jobs;
-mod names;
 mod objects;
 mod outlet;
 mod parcel;
 mod plan;
-mod profile;
-mod qos;
 mod rate;
 mod reading;
 mod refusal;
@@ -16,7 +13,6 @@ mod requests;
 mod silence;
 mod slots;
 mod taken;
-mod xml;
 
 pub(crate) use counts::KeyText;
 pub use counts::{ClientStatistics, Counts};
@@ -27,7 +23,7 @@ use crate::{
     clock::time_of_day,
     config::Config,
     context::Context,
-    link::Line,
+    link::ClientLink,
     log::{Level, Limiter},
 };
 use gantry::{Attachment, Collector};
@@ -73,7 +69,7 @@ pub struct Client {
     this: Weak<ClientCell>,
     session: Session,
     began: Instant,
-    line: Line,
+    line: ClientLink,
     objects: Objects,
     answers: VecDeque<Answer>,
     /// A long message of which the session has only some fragments so far.
@@ -128,7 +124,7 @@ fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
 }
 
 impl Client {
-    pub fn new(this: Weak<ClientCell>, peer: Peer, line: Line, context: &Context) -> Self {
+    pub fn new(this: Weak<ClientCell>, peer: Peer, line: ClientLink, context: &Context) -> Self {
         let began = context.clock.now();
         let session = new_session(peer, &context.config, began);
         let due = session.deadline();
@@ -157,7 +153,7 @@ impl Client {
 
     /// Begins a new session of the same client, perhaps at another address. The client's objects stay, but its
     /// READ_DATA requests end.
-    pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
+    pub fn restart(&mut self, peer: Peer, line: ClientLink, context: &Context) {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
         (self.line, self.blocked_since) = (line, None);
@@ -189,7 +185,7 @@ impl Client {
     }
 
     /// Notes that the client has moved to another address.
-    pub fn move_to(&mut self, line: Line) {
+    pub fn move_to(&mut self, line: ClientLink) {
         (self.line, self.blocked_since) = (line, None);
     }
 
@@ -269,7 +265,7 @@ impl Client {
         self.pump(context);
     }
 
-    pub fn line(&self) -> &Line {
+    pub fn line(&self) -> &ClientLink {
         &self.line
     }
 

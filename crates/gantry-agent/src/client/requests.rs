@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     context::{Context, WriterMemory, checked},
-    link::Line,
+    link::ClientLink,
     log::{Level, Limiter},
 };
 use gantry::{Gid, RequestId};
@@ -48,7 +48,7 @@ pub struct Requests<'a> {
     pub creations: &'a mut Rate,
     pub counts: &'a mut Counts,
     pub limiter: &'a mut Limiter,
-    pub line: &'a Line,
+    pub line: &'a ClientLink,
     pub is_closed: &'a mut Option<ObjectRequest>,
     pub context: &'a Arc<Context>,
     pub key: ClientKey,

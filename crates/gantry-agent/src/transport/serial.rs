@@ -32,14 +32,14 @@ const MAX_BYTES: usize = 16 << 10;
 #[derive(Debug)]
 pub struct Serial {
     path: PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<SerialLine>,
     thread: Option<JoinHandle<()>>,
     /// The slave end of a pseudoterminal. It stays open, because reading from the master end fails while the slave end
     /// is open nowhere.
     _other_end: Option<OwnedFd>,
 }
 
-struct Shared {
+struct SerialLine {
     name: String,
     device: Device,
 }
@@ -86,7 +86,7 @@ impl Serial {
     ) -> Result<Serial> {
         let failed = |source| Error::Thread { what: "a serial line", source };
         let device = Device::new(Stream::new(line).map_err(failed)?);
-        let shared = Arc::new(Shared { name: format!("serial {}", path.display()), device });
+        let shared = Arc::new(SerialLine { name: format!("serial {}", path.display()), device });
         let port = agent.attach(shared.clone());
         let of_thread = shared.clone();
         let thread = threads::spawn("serial", move || of_thread.run(&port, open.as_ref())).map_err(failed)?;
@@ -128,18 +128,18 @@ fn make_raw(line: impl AsFd, baud: Option<u32>) -> io::Result<()> {
     Ok(())
 }
 
-impl Shared {
+impl SerialLine {
     fn run(&self, port: &Port, open: Option<&Open>) {
         let mut buffer = vec![0; MAX_BYTES];
         self.device.run(port, open, |stream| {
             let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
-            let mut told = SerialCounters::default();
+            let mut reported = SerialCounters::default();
             stream.run(
                 &mut |mut bytes| {
                     while let Some(frame) = decoder.decode(&mut bytes, &mut buffer) {
                         port.receive(PeerAddress::Number(frame.source.into()), frame.message);
                     }
-                    told = tell_defects(port, told, decoder.counters());
+                    reported = log_defects(port, reported, decoder.counters());
                 },
                 &mut || port.has_room_for_all(),
                 &mut || true,
@@ -149,11 +149,11 @@ impl Shared {
 }
 
 /// Logs the number of frames that were dropped since the last report.
-fn tell_defects(port: &Port, told: SerialCounters, now: SerialCounters) -> SerialCounters {
+fn log_defects(port: &Port, reported: SerialCounters, now: SerialCounters) -> SerialCounters {
     let defects = |counters: &SerialCounters| {
         counters.crc_errors.wrapping_add(counters.incomplete).wrapping_add(counters.too_long)
     };
-    let count = defects(&now).wrapping_sub(defects(&told));
+    let count = defects(&now).wrapping_sub(defects(&reported));
     if count > 0 {
         port.defective(format_args!(
             "{count} frames are dropped; since the start, {} frames had a wrong checksum, {} were incomplete, {} were \
@@ -173,7 +173,7 @@ impl Drop for Serial {
     }
 }
 
-impl Transport for Shared {
+impl Transport for SerialLine {
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
         let PeerAddress::Number(number) = peer else { return Err(io::ErrorKind::AddrNotAvailable.into()) };
         let mut encoder =
@@ -197,7 +197,7 @@ impl Transport for Shared {
     }
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for SerialLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
     }

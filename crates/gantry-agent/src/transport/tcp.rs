@@ -39,12 +39,12 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Tcp {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<Connections>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct Connections {
     connections: Mutex<HashMap<SocketAddr, Arc<Stream>>>,
     is_ending: AtomicBool,
 }
@@ -64,7 +64,7 @@ impl Tcp {
         };
         let listener = TcpListener::bind(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<Connections>::default();
         let port = agent.attach(shared.clone());
         let of_thread = shared.clone();
         let thread = threads::spawn("tcp", move || of_thread.accept(&listener, &port))
@@ -79,7 +79,7 @@ impl Tcp {
     }
 }
 
-impl Shared {
+impl Connections {
     fn accept(self: &Arc<Self>, listener: &TcpListener, port: &Port) {
         let mut threads: Vec<(IpAddr, JoinHandle<()>)> = Vec::new();
         loop {
@@ -187,7 +187,7 @@ impl Drop for Tcp {
     }
 }
 
-impl Transport for Shared {
+impl Transport for Connections {
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
         let stream = self.stream(peer).ok_or(io::ErrorKind::NotConnected)?;
         let prefix = length_prefix(message.len()).map_err(io::Error::other)?;
@@ -195,7 +195,7 @@ impl Transport for Shared {
     }
 
     fn has_room(&self, peer: PeerAddress) -> bool {
-        // If the connection is gone, the result is `true`, so that the next `send` reports the error.
+        // The result is `true` if the connection is gone, so that the next `send` reports the error.
         self.stream(peer).is_none_or(|stream| stream.has_room())
     }
 
@@ -214,7 +214,7 @@ impl Transport for Shared {
     }
 }
 
-impl Shared {
+impl Connections {
     fn stream(&self, peer: PeerAddress) -> Option<Arc<Stream>> {
         match peer {
             PeerAddress::Socket(address) => lock(&self.connections).get(&address).cloned(),
@@ -223,7 +223,7 @@ impl Shared {
     }
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for Connections {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} connections", lock(&self.connections).len())
     }

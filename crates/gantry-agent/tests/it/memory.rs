@@ -3,7 +3,7 @@
 use crate::{
     services::{REPLIER, REQUESTER, response},
     sessions::create_client,
-    support::{GOOD, PARTICIPANT, TestClient, Told, Wire, agent, host, pipe, socket, stopped_agent},
+    support::{Event, GOOD, PARTICIPANT, TestClient, Wire, agent, host, pipe, socket, stopped_agent},
     transports::exchange,
 };
 use gantry_agent::{Config, Limits};
@@ -51,7 +51,7 @@ fn text(letters: usize) -> Vec<u8> {
 }
 
 fn is_refused(client: &TestClient) -> bool {
-    client.told.iter().any(|told| matches!(told, Told::Status(_, StatusValue::RESOURCES)))
+    client.events.iter().any(|event| matches!(event, Event::Status(_, StatusValue::RESOURCES)))
 }
 
 /// Fills the histories of a client's data writers with 100 samples of 1500 bytes each, until the agent refuses a sample

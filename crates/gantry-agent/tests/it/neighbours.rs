@@ -92,7 +92,7 @@ fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
         let count = lines.lock().unwrap().iter().filter(|line| line.contains("begins another session")).count();
         assert_eq!((count, &*addressed()), (0, "pipe 1"));
     }
-    // If the client does not answer two questions, its session moves to the new address.
+    // The session moves to the new address if the client does not answer two questions.
     for _ in 0..2 {
         thief.send(&create_client(SessionId::CLIENT, KEY, &[]));
         assert!(thief.receive(Duration::ZERO).is_none());

@@ -1,6 +1,6 @@
 //! Tests of objects: the rules for creating them, and the status of each request.
 
-use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Told, WRITER, agent, host, socket};
+use crate::support::{Event, PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, WRITER, agent, host, socket};
 use gantry::TypeDescription;
 use gantry_agent::{Config, DomainChoice, Limits};
 use gantry_msgs::std_msgs::msg::UInt32;
@@ -265,9 +265,9 @@ fn domains_without_participants_do_not_count() {
         assert_eq!(participant(&mut first, domain_id + 10), StatusValue::RESOURCES);
         assert_eq!(second.delete(PARTICIPANT), StatusValue::OK);
     }
-    // If a client leaves, its objects are deleted as if its participant was deleted.
+    // The objects of a client that leaves are deleted as if its participant was deleted.
     assert_eq!(participant(&mut first, 14), StatusValue::OK);
     first.session.close(first.now());
-    first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
+    first.until("closed", |client| client.events.contains(&Event::Disconnected(Disconnected::Closed)));
     second.create_groups();
 }

@@ -1,6 +1,6 @@
 //! Tests of services whose clients or servers are XRCE clients.
 
-use crate::support::{PARTICIPANT, TestClient, Told, agent, host, socket};
+use crate::support::{Event, PARTICIPANT, TestClient, agent, host, socket};
 use gantry_agent::{Config, Limits};
 use gantry_msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use gantry_xrce::wire::{
@@ -173,16 +173,16 @@ fn a_server_that_takes_nothing_holds_up_no_request_after_it_takes_again() {
     create(&mut client, REQUESTER, "stuck_switch");
     client.until("a refusal", |client| {
         client.write(StreamId::RELIABLE, REQUESTER, &[], &[1]);
-        client.told.iter().any(|told| matches!(told, Told::Status(_, StatusValue::RESOURCES)))
+        client.events.iter().any(|event| matches!(event, Event::Status(_, StatusValue::RESOURCES)))
     });
     // The agent answers the requests of a stream in order, so it has handled all earlier requests when this answer
     // arrives.
     assert_eq!(client.delete(ObjectId::new(0xabc, ObjectKind::TOPIC)), StatusValue::UNKNOWN_REFERENCE);
     while service.take_request().unwrap().is_some() {}
-    client.told.clear();
+    client.events.clear();
     client.write(StreamId::RELIABLE, REQUESTER, &[], &[0]);
     client.until("the request", |client| {
-        assert!(client.told.is_empty(), "{:?}", client.told);
+        assert!(client.events.is_empty(), "{:?}", client.events);
         service.take_request().unwrap().is_some_and(|request| !request.data())
     });
 }

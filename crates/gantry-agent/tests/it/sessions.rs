@@ -1,6 +1,6 @@
 //! Tests of how sessions begin, move, end, and begin again.
 
-use crate::support::{PARTICIPANT, TestClient, Told, agent, agent_at, host, socket};
+use crate::support::{Event, PARTICIPANT, TestClient, agent, agent_at, host, socket};
 use gantry::{Node, Qos};
 use gantry_agent::{Config, DomainChoice, Limits};
 use gantry_msgs::std_msgs::msg::UInt32;
@@ -35,9 +35,9 @@ fn an_agent_that_was_started_again_gets_its_clients_back() {
     let (_agent, _udp, _) = agent_at(Config::default(), port);
     client.until("connected again", |client| {
         let is_lost = client
-            .told
+            .events
             .iter()
-            .any(|told| matches!(told, Told::Disconnected(Disconnected::Unknown | Disconnected::Silent)));
+            .any(|event| matches!(event, Event::Disconnected(Disconnected::Unknown | Disconnected::Silent)));
         is_lost && client.session.is_connected()
     });
     client.create_groups();
@@ -66,7 +66,7 @@ fn clients_do_not_disturb_each_other() {
     // One client ends its session; the other client stays.
     let [first, second] = &mut clients;
     first.session.close(first.now());
-    first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
+    first.until("closed", |client| client.events.contains(&Event::Disconnected(Disconnected::Closed)));
     assert_eq!(agent.statistics().len(), 1);
     publisher.publish_copy(&UInt32 { data: 6 }).unwrap();
     second.until("another sample", |client| client.data(objects[1].0).len() == 2);
@@ -130,7 +130,7 @@ fn a_client_that_leaves_or_falls_silent_leaves_nothing_behind() {
     let (agent, udp, _) = agent(Config { domain: DomainChoice::Always(8), ..Config::default() });
     let mut client = TestClient::open(socket(&udp), 0x0305);
     client.session.close(client.now());
-    client.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
+    client.until("closed", |client| client.events.contains(&Event::Disconnected(Disconnected::Closed)));
     assert_eq!(agent.statistics().len(), 0);
     let node = Node::builder("other").domain_id(8).build().unwrap();
     assert_eq!(node.node_names().unwrap(), ["/other"]);

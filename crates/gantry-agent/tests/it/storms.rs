@@ -3,7 +3,7 @@
 
 use crate::{
     sessions::create_client,
-    support::{PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, Told, Wire, agent, host, socket},
+    support::{Event, PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, Wire, agent, host, socket},
     transports::{SerialWire, TcpWire, exchange},
 };
 use gantry::Qos;
@@ -155,7 +155,7 @@ fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm
 
 /// The number of logins of the witness.
 fn logins(witness: &TestClient) -> usize {
-    witness.told.iter().filter(|told| matches!(told, Told::Connected)).count()
+    witness.events.iter().filter(|event| matches!(event, Event::Connected)).count()
 }
 
 fn storms_over_udp_leave_others_their_data() {

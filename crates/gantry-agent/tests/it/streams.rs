@@ -1,6 +1,6 @@
 //! Tests of streams that a session does not have.
 
-use crate::support::{GOOD, TestClient, Told, agent, pipe};
+use crate::support::{Event, GOOD, TestClient, agent, pipe};
 use gantry_agent::Config;
 use gantry_xrce::wire::{ObjectId, ObjectKind, ObjectRequest, RequestId, StatusValue};
 
@@ -15,8 +15,8 @@ fn requests_in_further_streams_are_refused_and_counted() {
     for (stream, request) in [(0x81, 50), (0x02, 51)] {
         client.wire.send(&[0x81, stream, 0, 0, 3, 1, 4, 0, 0, request, 0, 0x12]);
         let request = ObjectRequest { request: RequestId(request.into()), object: topic };
-        let refusal = Told::Status(request, StatusValue::RESOURCES);
-        client.until("a refusal", |client| client.told.contains(&refusal));
+        let refusal = Event::Status(request, StatusValue::RESOURCES);
+        client.until("a refusal", |client| client.events.contains(&refusal));
     }
     client.wire.send(&[0x81, 0x82, 0, 0, 13, 1, 4, 0, 7, 1, 0, 0]);
     client.wire.send(&[0x81, 0, 0, 0, 11, 1, 5, 0, 0, 0, 0, 0, 0x81]);

@@ -6,12 +6,12 @@
 
 use super::{
     claims::{Claims, Passage},
-    way::Way,
+    route::Route,
 };
 use crate::{
     far::FarNode,
     graph::{LocalEndpoint, LocalGraph, LocalNode, Origin},
-    only_one::Place,
+    only_one::OnlyBridge,
 };
 use gantry::Gid;
 use gantry_shm::GraphRecord;
@@ -40,15 +40,15 @@ impl Border {
     ///
     /// # Errors
     /// There is no room in shared memory.
-    pub fn new(place: &Place, network_domain_id: u32) -> gantry_shm::Result<Border> {
+    pub fn new(only_bridge: &OnlyBridge, network_domain_id: u32) -> gantry_shm::Result<Border> {
         // The id of a bridge is the time of its start, so a bridge that starts later has a greater id.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let of_bridge = Origin { key: 0, path: vec![id] };
         Ok(Border {
-            _record: of_bridge.announce(&place.participant, &place.node.fully_qualified_name())?,
-            network: place.network.clone(),
-            area: format!("{} {network_domain_id}", place.network),
+            _record: of_bridge.announce(&only_bridge.participant, &only_bridge.node.fully_qualified_name())?,
+            network: only_bridge.network.clone(),
+            area: format!("{} {network_domain_id}", only_bridge.network),
             inbound: Claims::default(),
             outbound: Claims::default(),
             far: HashMap::new(),
@@ -80,11 +80,11 @@ impl Border {
             !of_domain.contains(&origin.key) && !origin.path.iter().any(|domain| local.bridges.contains(domain))
         };
         let far: Vec<_> = far.iter().filter(|(_, origin)| is_new(origin)).collect();
-        let mut best: HashMap<u128, Way> = HashMap::new();
+        let mut best: HashMap<u128, Route> = HashMap::new();
         let others = local.brought.iter().map(|(origin, network)| (origin, network.as_str()));
         let own = far.iter().map(|(_, origin)| (origin, self.network.as_str()));
         for (origin, network) in others.chain(own) {
-            let way = Way::to_domain(origin, network);
+            let way = Route::to_domain(origin, network);
             best.entry(origin.key).and_modify(|best| *best = way.clone().min(best.clone())).or_insert(way);
         }
         // A claim is contested if the domain has another bridge, which may bring the same node over another network. It
@@ -93,7 +93,7 @@ impl Border {
         let is_contested = |node: &FarNode| local.bridges.len() > 1 || names.contains(node.full_name().as_str());
         self.far.clear();
         for (node, origin) in far {
-            if best.get(&origin.key) != Some(&Way::to_domain(origin, &self.network)) {
+            if best.get(&origin.key) != Some(&Route::to_domain(origin, &self.network)) {
                 continue;
             }
             let passage = match self.inbound.claim(node, origin.key, is_contested(node)) {
@@ -111,15 +111,15 @@ impl Border {
         // The id of the domain is the id of its oldest bridge, so that it stays the same when other bridges start and
         // end.
         let Some(domain) = local.bridges.iter().min() else { return };
-        let mut others: HashMap<u128, Vec<Way>> = HashMap::new();
+        let mut others: HashMap<u128, Vec<Route>> = HashMap::new();
         for (_, origin) in far {
-            others.entry(origin.key).or_default().push(Way::to_network(origin));
+            others.entry(origin.key).or_default().push(Route::to_network(origin));
         }
         let claims = &mut self.outbound;
         self.local = HashMap::new();
         for (gid, origin) in &local.origins {
             let Some(shown) = origin.shown_by(*domain) else { continue };
-            let (way, is_brought) = (Way::to_network(&shown), local.of_bridges.contains(gid));
+            let (way, is_brought) = (Route::to_network(&shown), local.of_bridges.contains(gid));
             let others = others.get(&origin.key).map(Vec::as_slice).unwrap_or_default();
             // A node of the domain itself is always shown: another way of the same length, which the network may still
             // show, is out of date.
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(crossing(&mut border("a"), &domain(None, false), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("a"), &brought(&[]), &nodes).0, [0; 0], "the other network is nearer");
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1], 30]), &nodes).0, [0]);
-        // If two networks connect two hosts, the bridges of both hosts choose the same network.
+        // The bridges of two hosts choose the same network if two networks connect the hosts.
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1]]), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("c"), &brought(&[DOMAINS[1]]), &nodes).0, [0; 0]);
     }

@@ -2,6 +2,6 @@
 
 mod claims;
 mod crossings;
-mod way;
+mod route;
 
 pub use crossings::Border;

@@ -4,7 +4,7 @@
 use super::node::FarNode;
 use crate::{
     graph::{Endpoint, Kind, Origin, far_mark},
-    only_one::Place,
+    only_one::OnlyBridge,
 };
 use gantry::{Gid, Node, Qos, ServiceTypeDescription, TypeDescription};
 use gantry_shm::{GraphRecord, Participant};
@@ -42,12 +42,12 @@ impl FarNodes {
     /// Creates an empty set of nodes. In a hub, services get additional records, by which other bridges can show them
     /// to their networks.
     #[must_use]
-    pub fn new(place: &Place) -> FarNodes {
+    pub fn new(only_bridge: &OnlyBridge) -> FarNodes {
         FarNodes {
-            network: place.network.clone(),
-            domain_id: place.node.domain_id(),
-            participant: place.participant.clone(),
-            is_hub: place.is_hub,
+            network: only_bridge.network.clone(),
+            domain_id: only_bridge.node.domain_id(),
+            participant: only_bridge.participant.clone(),
+            is_hub: only_bridge.is_hub,
             types: gantry::standard_types(),
             nodes: HashMap::new(),
             records: HashMap::new(),

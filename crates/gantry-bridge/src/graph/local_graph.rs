@@ -109,7 +109,7 @@ impl LocalGraph {
             let Some(NodeDetails { enclave, .. }) = entry.node_details() else { continue };
             let is_far = bridges.iter().any(|bridge| bridge.is_of_same_process(&entry.gid));
             // A brought node whose origin is not in the graph yet is left out until the next reading.
-            let origin = if is_far { origins.of_node(&entry) } else { Some(Origin::of_node(entry.gid)) };
+            let origin = if is_far { origins.origin(&entry) } else { Some(Origin::of_node(entry.gid)) };
             let Some(origin) = origin else { continue };
             graph.origins.insert(entry.gid, origin);
             graph.of_bridges.extend(is_far.then_some(entry.gid));
@@ -121,7 +121,7 @@ impl LocalGraph {
     }
 
     /// The endpoints of this kind.
-    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &LocalEndpoint> {
+    pub fn endpoints(&self, kind: Kind) -> impl Iterator<Item = &LocalEndpoint> {
         self.endpoints.iter().filter(move |local| local.endpoint.kind == kind)
     }
 }

@@ -38,7 +38,7 @@ impl Origins {
     }
 
     /// Returns the origin of a node that a bridge brought.
-    pub fn of_node(&self, node: &EndpointDescription) -> Option<Origin> {
+    pub fn origin(&self, node: &EndpointDescription) -> Option<Origin> {
         let is_its = |(gid, name, _): &&(Gid, String, Origin)| gid.is_of_same_process(&node.gid) && *name == node.node;
         self.by_node.iter().find(is_its).map(|(.., origin)| origin.clone())
     }

@@ -38,11 +38,11 @@ mod tests {
         let mut hashes = ServiceHashes::default();
         let mut hash =
             |service: ServiceTypeDescription| hashes.hash(&service.name, &service.request, &service.response);
-        assert_eq!(hash(ServiceTypeDescription::of::<Trigger>()), Trigger::TYPE_HASH);
-        assert_eq!(hash(ServiceTypeDescription::of::<SetParameters>()), SetParameters::TYPE_HASH);
+        assert_eq!(hash(ServiceTypeDescription::for_service::<Trigger>()), Trigger::TYPE_HASH);
+        assert_eq!(hash(ServiceTypeDescription::for_service::<SetParameters>()), SetParameters::TYPE_HASH);
         let action = ServiceTypeDescription {
             name: "demo/action/Walk_SendGoal".into(),
-            ..ServiceTypeDescription::of::<Trigger>()
+            ..ServiceTypeDescription::for_service::<Trigger>()
         };
         assert_eq!(hash(action), [0; 32]);
         let brought = ServiceTypeDescription {

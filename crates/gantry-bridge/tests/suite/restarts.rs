@@ -97,7 +97,7 @@ fn text(round: u64, number: u64) -> String {
 
 /// Returns the numbers of the samples of this round, and checks their content. Samples of earlier rounds may still
 /// arrive, and are ignored.
-fn of_round(round: u64, samples: Vec<Sample>) -> Vec<u64> {
+fn numbers_of_round(round: u64, samples: Vec<Sample>) -> Vec<u64> {
     let number = |sample: Sample| {
         let (length, content) = sample.bytes().split_first_chunk::<4>().unwrap();
         let content = &content[..u32::from_le_bytes(*length) as usize - 1];
@@ -119,7 +119,7 @@ fn check(round: u64, talker: &mut Talker, far: &Arc<Participant>) {
         let mut late = subscription(far, "/map", &string_type(), qos);
         let mut found = Vec::new();
         while found.last() != Some(&3) {
-            found.extend(of_round(round, take(&mut late, 1)));
+            found.extend(numbers_of_round(round, take(&mut late, 1)));
         }
         // The oldest samples may be missing: they may still have been under way when the subscription joined.
         assert!(found.len() >= DEPTH && [0, 1, 2, 3].ends_with(&found), "round {round}: {found:?}");
@@ -130,7 +130,7 @@ fn check(round: u64, talker: &mut Talker, far: &Arc<Participant>) {
     for late in &mut joiners {
         let mut found = Vec::new();
         while found.is_empty() {
-            found.extend(of_round(round, take(late, 1)));
+            found.extend(numbers_of_round(round, take(late, 1)));
         }
         assert_eq!(found, [4], "round {round}");
     }

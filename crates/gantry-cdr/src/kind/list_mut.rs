@@ -24,7 +24,7 @@ pub struct ListMut<'a, K> {
 
 impl<'a, K: Kind> ListMut<'a, K> {
     pub(super) fn new(body: &'a mut [u8], span: Span) -> ListMut<'a, K> {
-        // If another process has changed the body so that it is too short for the list, the list has no elements.
+        // The list has no elements if another process has changed the body so that it is too short for the list.
         let rest = body.get_mut(span.start as usize..).unwrap_or_default();
         ListMut { rest, left: span.count, taken: 0, field: "", type_name: "", kind: PhantomData }
     }

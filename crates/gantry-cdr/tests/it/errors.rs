@@ -107,7 +107,7 @@ fn bytes_behind_a_message_are_passed_over() {
 
 #[test]
 fn lengths_of_billions_of_elements_are_refused_before_any_work_for_them() {
-    // If the counts were believed, each round would need gigabytes of memory or a second of work.
+    // Each round would need gigabytes of memory or a second of work if the counts were believed.
     fn check<K: crate::message::Any>() {
         for count in [u32::MAX, 0x8000_0000, 0x2000_0000] {
             let body = [&count.to_le_bytes()[..], &[0; 60]].concat();

@@ -64,7 +64,7 @@ fn an_empty_sequence_of_eight_byte_numbers_has_no_padding() {
         assert_eq!((view.first().len(), view.second()), (before.into(), &[][..]));
         assert_eq!(view.second_mut(), &mut []);
     }
-    // If a sequence has an element, padding precedes the element.
+    // Padding precedes the element if a sequence has one.
     let mut body = [0; 17];
     (body[0], body[15], body[16]) = (1, 0x40, 7);
     let memory = aligned(&body);

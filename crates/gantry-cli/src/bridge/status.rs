@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show topics of which no message was carried yet
+    /// Show topics of which no message was carried yet, too
     #[arg(short, long)]
     all: bool,
 }

@@ -12,7 +12,7 @@ const LITTLE_BYTES: u64 = 64 << 20;
 const FEW_FILES: u64 = 100;
 /// The limit of open files below which a doubt is reported: the kernel's default.
 const FEW_OPEN_FILES: u64 = 1024;
-/// The limit of mappings below which a doubt is reported: the kernel's default.
+/// A `vm.max_map_count` below the kernel's default is reported as a doubt.
 const FEW_MAPPINGS: u64 = 65_530;
 
 pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {

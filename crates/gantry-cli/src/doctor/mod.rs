@@ -25,8 +25,7 @@ const SECOND_LOOK: Duration = Duration::from_millis(200);
 /// Without --domain-id, all domains of this user are shown.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show the machine, and all processes with their publishers, subscriptions, memory and topics; JSON always
-    /// has them
+    /// Show the machine, too, and all processes with publishers, subscriptions, memory and topics; JSON always has them
     #[arg(short, long)]
     verbose: bool,
     /// Show the same as -v, and also the parameter services of the nodes, which are otherwise only counted; JSON always

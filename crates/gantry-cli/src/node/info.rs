@@ -14,7 +14,7 @@ use std::fmt;
 pub struct Arguments {
     /// The full name of the node, such as /talker
     node_name: String,
-    /// Also show hidden topics and services
+    /// Show hidden topics and services, too
     #[arg(long)]
     include_hidden: bool,
 }

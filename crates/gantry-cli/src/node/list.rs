@@ -6,7 +6,7 @@ use gantry_command::{Result, say};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show hidden nodes, whose names begin with an underscore
+    /// Show hidden nodes, too: their names begin with an underscore
     #[arg(short, long)]
     all: bool,
     /// Print only the number of nodes

@@ -11,13 +11,13 @@ use std::fmt;
 pub struct Arguments {
     /// The full name of the node, such as /talker [default: all nodes]
     node_name: Option<String>,
-    /// Also print the types
+    /// Print the types, too
     #[arg(long)]
     param_type: bool,
     /// List only parameters whose names begin with one of these prefixes and a dot
     #[arg(long, value_name = "PREFIX", num_args = 1..)]
     param_prefixes: Vec<String>,
-    /// Also list the parameters of hidden nodes
+    /// List the parameters of hidden nodes, too
     #[arg(long)]
     include_hidden_nodes: bool,
 }
@@ -54,7 +54,7 @@ impl Arguments {
         let mut nodes = Vec::new();
         for name in names {
             let node = RemoteNode::new(&domain, &name)?;
-            // If the user asked for one node, its name is printed even if it has no parameters.
+            // The name of a node that the user asked for is printed even if the node has no parameters.
             if self.node_name.is_some() || node.has_parameters()? {
                 let parameters = self.parameters(&node)?;
                 nodes.push(Parameters { node: name, parameters });

@@ -1,6 +1,10 @@
 //! `gantry service explain`: prints a sentence for each pair of a client and a server.
 
-use crate::{domain::Domain, names::count, session::Session};
+use crate::{
+    domain::Domain,
+    names::{count, write_pairs},
+    session::Session,
+};
 use clap::Args;
 use gantry::{ConnectionState, ServiceConnection};
 use gantry_command::Result;
@@ -73,7 +77,6 @@ impl From<ServiceConnection> for Pair {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pairs.iter().try_for_each(|pair| writeln!(f, "{}: {}", self.name, pair.sentence))?;
-        self.no_pair.iter().try_for_each(|sentence| writeln!(f, "{sentence}"))
+        write_pairs(f, &self.name, self.pairs.iter().map(|pair| &pair.sentence), self.no_pair.as_deref())
     }
 }

@@ -14,7 +14,7 @@ pub struct Arguments {
     /// Print only the number of services
     #[arg(short, long)]
     count_services: bool,
-    /// Also show hidden services: a part of their names begins with an underscore
+    /// Show hidden services, too: a part of their names begins with an underscore
     #[arg(long)]
     include_hidden_services: bool,
 }

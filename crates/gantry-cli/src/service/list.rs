@@ -8,13 +8,13 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show the types
+    /// Show the types, too
     #[arg(short = 't', long)]
     show_types: bool,
     /// Print only the number of services
     #[arg(short, long)]
     count_services: bool,
-    /// Also show hidden services: a part of their names begins with an underscore
+    /// Show hidden services, too: a part of their names begins with an underscore
     #[arg(long)]
     include_hidden_services: bool,
 }

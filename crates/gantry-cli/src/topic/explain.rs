@@ -1,6 +1,6 @@
 //! `gantry topic explain`: prints a sentence for each pair of a publisher and a subscription.
 
-use crate::{domain::Domain, session::Session};
+use crate::{domain::Domain, names::write_pairs, session::Session};
 use clap::Args;
 use gantry::{Connection, ConnectionState, TopicEndpointInfo};
 use gantry_command::Result;
@@ -98,7 +98,6 @@ impl From<Connection> for Pair {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pairs.iter().try_for_each(|pair| writeln!(f, "{}: {}", self.name, pair.sentence))?;
-        self.no_pair.iter().try_for_each(|sentence| writeln!(f, "{sentence}"))
+        write_pairs(f, &self.name, self.pairs.iter().map(|pair| &pair.sentence), self.no_pair.as_deref())
     }
 }

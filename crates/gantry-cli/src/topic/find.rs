@@ -14,7 +14,7 @@ pub struct Arguments {
     /// Print only the number of topics
     #[arg(short, long)]
     count_topics: bool,
-    /// Also show hidden topics: a part of their names begins with an underscore
+    /// Show hidden topics, too: a part of their names begins with an underscore
     #[arg(long)]
     include_hidden_topics: bool,
 }

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Arguments {
     /// The topic, such as /chatter
     topic_name: String,
-    /// Also show node, type hash, GID and QoS of each publisher and subscription
+    /// Show node, type hash, GID and QoS of each publisher and subscription, too
     #[arg(short, long)]
     verbose: bool,
 }

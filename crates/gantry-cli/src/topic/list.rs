@@ -10,13 +10,13 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show the types
+    /// Show the types, too
     #[arg(short = 't', long)]
     show_types: bool,
     /// Print only the number of topics
     #[arg(short, long)]
     count_topics: bool,
-    /// Also show hidden topics: a part of their names begins with an underscore
+    /// Show hidden topics, too: a part of their names begins with an underscore
     #[arg(long)]
     include_hidden_topics: bool,
     /// List published and subscribed topics with their types and the number of endpoints

@@ -90,7 +90,7 @@ impl Source {
             }
             let end = [self.end, until].into_iter().flatten().min();
             let Some(left) = remaining(end) else { return Ok(None) };
-            // If no publisher can be matched, the wait above returns an error, so no report is needed here.
+            // The wait above returns an error if no publisher can be matched, so no report is needed here.
             if self.subscription.publisher_count()? > 0 {
                 self.say_mismatches();
             }

@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
             let sentence = "BETWEEN compares a field with two values, as in x BETWEEN 1 AND 2";
             return Err(FilterError::at(self.expression, offset, sentence));
         };
-        // If the message does not have the element, both forms (with and without `NOT`) are false.
+        // Both forms (with and without `NOT`) are false if the message does not have the element.
         let (operators, combine): (_, fn(Vec<Condition>) -> Condition) = match is_negated {
             false => ([Operator::GreaterOrEqual, Operator::LessOrEqual], Condition::All),
             true => ([Operator::Less, Operator::Greater], Condition::Any),

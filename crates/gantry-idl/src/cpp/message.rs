@@ -254,7 +254,7 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
         push!(code, "static_assert(sizeof({path}) == {max_bytes});\n");
     }
     if name.namespace == Namespace::Msg {
-        code.push_str(&of_ros(name));
+        code.push_str(&ros_class(name));
     }
     code
 }
@@ -262,13 +262,13 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
 /// Generates the link to ROS 2's C++ class of a message, without including the definition of that class. ROS 2's
 /// namespaces do not appear in the code for programs without ROS 2, because they would be ambiguous after `using
 /// namespace gantry_msgs`.
-fn of_ros(name: &TypeName) -> String {
+fn ros_class(name: &TypeName) -> String {
     let TypeName { package, name: class, .. } = name;
     let (namespace, header) = (text::identifier(package), text::snake_case(class));
     format!(
         "\n#if __has_include(<{package}/msg/{header}.hpp>)\nnamespace {namespace}::msg {{\ntemplate <class Allocator>\n\
          struct {class}_;\n}}\ntemplate <>\n\
-         struct gantry::of_ros<::{namespace}::msg::{class}_<::std::allocator<void>>> {{\n    using type = {};\n}};\n#endif\n",
+         struct gantry::ros_class<::{namespace}::msg::{class}_<::std::allocator<void>>> {{\n    using type = {};\n}};\n#endif\n",
         text::path(name)
     )
 }

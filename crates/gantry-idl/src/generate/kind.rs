@@ -133,7 +133,7 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
     let name = text::type_name(&definition.name.name);
     let has_shape = scope.shape(&definition.name).exists;
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
-    // If the message is of fixed size, the layout is only its start, from which the positions of all fields follow.
+    // The layout of a message of fixed size is only its start, from which the positions of all fields follow.
     let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =

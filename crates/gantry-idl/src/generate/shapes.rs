@@ -68,8 +68,7 @@ impl<'a> Shapes<'a> {
         let is_generic = element.is_generic || (element.exists && !one);
         Shape {
             exists: element.exists || matches!(field.count, Count::Sequence { .. }),
-            // If the field is generic, its references belong to the type parameter, so the shape itself borrows
-            // nothing.
+            // The references of a generic field belong to the type parameter, so the shape itself borrows nothing.
             borrows: element.borrows && !is_generic,
             is_generic,
             from_view: element.from_view && !is_generic,

@@ -17,8 +17,7 @@ pub(super) fn code(type_name: &TypeName, fields: &[FieldCode<'_>], has_shape: bo
         "/// The positions of the fields of [`{name}`](struct@{name}).\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq{default})]\n\
          pub struct {name}Layout {{\n    pub start_: u32,\n"
     );
-    // If the message is of fixed size, the layout has no fields, because all positions follow from the start of the
-    // message.
+    // The layout of a message of fixed size has no fields, because all positions follow from the start of the message.
     for field in fields.iter().filter(|_| has_shape) {
         let _ = writeln!(code, "    {}: kind::Layout<{}>,", field.identifier, field.kind);
     }
@@ -72,7 +71,7 @@ fn getter(field: &FieldCode<'_>) -> String {
 }
 
 fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>], type_name: &TypeName) -> String {
-    // If a field has the same name as a method, an underscore is added to the method. No field's name ends with one.
+    // An underscore is added to a method that has the name of a field. No field's name ends with one.
     let free = |name: String| if fields.iter().any(|field| field.name == name) { name + "_" } else { name };
     let FieldCode { name, identifier, documentation, kind, layout, .. } = field;
     let (signature, statement) = match &field.setter {

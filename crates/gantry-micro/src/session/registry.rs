@@ -139,8 +139,7 @@ impl<'a> Registry<'a> {
         let Some(endpoint) = self.find(object.number()) else { return };
         let entity = endpoint.entity();
         if !is_ok {
-            // If the entity exists in the agent, it stays Ready, because the agent has refused only one of its
-            // messages.
+            // An entity that exists in the agent stays Ready, because the agent has refused only one of its messages.
             if entity.state() == EntityState::Waiting {
                 entity.set_state(EntityState::Refused(status.status));
             } else {

@@ -7,8 +7,8 @@ use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
 /// A transport over a serial port. If `read_ready` or `write_ready` has returned `true`, the next read or write of the
 /// port must not block.
 ///
-/// If the port has too little room for a frame, the frame is written in parts. After lost or damaged bytes, the framing
-/// finds the start of the next frame, and counts the dropped bytes.
+/// The frame is written in parts if the port has too little room for it. After lost or damaged bytes, the framing finds
+/// the start of the next frame, and counts the dropped bytes.
 #[derive(Debug)]
 pub struct SerialTransport<P> {
     port: P,

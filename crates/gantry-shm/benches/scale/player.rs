@@ -2,10 +2,11 @@
 
 use super::{PATIENCE, Result, publisher, subscription};
 use bench_support::Process;
-use gantry_shm::Participant;
+use gantry_shm::{Participant, Publisher, Subscription};
 use std::{
     io::Write,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -62,13 +63,7 @@ pub fn play(words: &[String]) -> Result<()> {
         // The role of one of many processes: publishes on some topics, and subscribes to the topics of the next
         // process.
         ("neighbour", [number]) => {
-            let first = number * TOPICS_EACH;
-            let mut endpoints = Vec::new();
-            for topic in first..first + TOPICS_EACH {
-                let publisher = publisher(&participant, &format!("/topic_{topic}"))?;
-                let subscription = subscription(&participant, &format!("/topic_{}", topic + TOPICS_EACH))?;
-                endpoints.push((publisher, subscription));
-            }
+            let _endpoints = neighbour(&participant, number * TOPICS_EACH)?;
             took()?;
             wait_for_input();
         }
@@ -118,6 +113,16 @@ pub fn play(words: &[String]) -> Result<()> {
         _ => return Err(format!("there is no role {role} {numbers:?}").into()),
     }
     Ok(())
+}
+
+/// Creates a publisher of each topic from `first` on, and a subscription to the same topic of the next process.
+fn neighbour(participant: &Arc<Participant>, first: usize) -> Result<Vec<(Publisher, Subscription)>> {
+    let topics = first..first + TOPICS_EACH;
+    let endpoints = topics.map(|topic| {
+        let publisher = publisher(participant, &format!("/topic_{topic}"))?;
+        Ok((publisher, subscription(participant, &format!("/topic_{}", topic + TOPICS_EACH))?))
+    });
+    endpoints.collect()
 }
 
 fn say(line: &str) -> Result<()> {

@@ -160,7 +160,7 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
         pace.begin();
         let (now_ns, is_probe) = (monotonic_ns(), Instant::now() >= next_probe);
         if is_probe {
-            // If this fails, the next probe tries again.
+            // The next probe tries again if this fails.
             let _ = domain.reap_dead();
             domain.forget_old_endpoints();
             next_probe = Instant::now() + domain.until_probe();
@@ -210,7 +210,7 @@ fn poll_liveness(domain: &Domain, shared: &ControlState, tasks: &[Task], poll_un
         *poll_until = Some(now + PROBE_PERIOD);
     }
     if deaths.contains(&true) {
-        // If this fails, the next period tries again.
+        // The next period tries again if this fails.
         let _ = domain.reap_dead();
     }
     poll_until.is_some()

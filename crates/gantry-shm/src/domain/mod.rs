@@ -313,7 +313,7 @@ impl Domain {
         if !died && !peers.has_remains && peers.unannounced_deaths.is_empty() {
             return Ok(());
         }
-        // If another process is reaping, deaths that remain are noticed at the next probe.
+        // Deaths that remain because another process is reaping are noticed at the next probe.
         let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
         let is_registry = self.board.has_name();
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
@@ -347,7 +347,7 @@ impl Domain {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        // If the registry lock cannot be taken, nothing is removed here. The lock on this process's file ends with the
+        // Nothing is removed here if the registry lock cannot be taken. The lock on this process's file ends with the
         // process, and a reaper then removes the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters_of(waiter_owner(self.process.id()));

@@ -72,7 +72,7 @@ impl Participant {
         let joined = {
             let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
             let all = all.get_or_insert_default();
-            // If another thread has a reference to an entry, that thread is joining the entry's domain now.
+            // Another thread that has a reference to an entry is joining the entry's domain now.
             let is_used = |weak: &mut Mutex<Weak<_>>| weak.get_mut().is_ok_and(|weak| weak.strong_count() > 0);
             all.retain(|_, joined| Arc::get_mut(joined).is_none_or(is_used));
             all.entry(key).or_default().clone()

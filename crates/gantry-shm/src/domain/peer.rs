@@ -214,8 +214,8 @@ impl Peer {
                     }
                 }
                 let description = Arc::new(description);
-                // If the owner rewrote the block after `version` was loaded, `version` is older than the
-                // description, so the next call finds another version in the block and reads the block again.
+                // A block that the owner rewrote after `version` was loaded has a newer version, so the next call finds
+                // another version in the block and reads the block again.
                 descriptions.insert(offset, (version, description.clone()));
                 found.push((description, counts));
             } else {
@@ -492,7 +492,7 @@ mod tests {
         found.iter().filter(|(endpoint, _)| selection.has(endpoint)).count()
     }
 
-    /// If each search read all endpoints, n starting nodes would read n² descriptions and n² blocks.
+    /// Starting nodes would read n² descriptions and n² blocks if each of n searches read all endpoints.
     #[test]
     fn a_look_reads_only_the_endpoints_that_it_looks_for() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -405,8 +405,8 @@ mod tests {
         assert_eq!(waiter_owner_of("a stranger's.process"), 0);
     }
 
-    /// If the publishers were forgotten, the subscription would take their history from before its own creation, and
-    /// some samples a second time.
+    /// A subscription that forgot the publishers would take their history from before its own creation, and some
+    /// samples a second time.
     #[cfg(not(all(test, feature = "loom")))]
     #[test]
     fn a_subscription_keeps_the_publishers_of_a_process_that_cannot_be_read_for_a_moment() {

@@ -91,8 +91,8 @@ impl Domain {
 mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
 
-    /// If entries were never removed, a process whose topics and publishers change all the time would keep an entry for
-    /// each.
+    /// A process whose topics and publishers change all the time would keep an entry for each if entries were never
+    /// removed.
     #[test]
     fn mappings_are_shared_and_forgotten_with_their_topic() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

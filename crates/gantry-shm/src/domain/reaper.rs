@@ -114,7 +114,7 @@ pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -
 fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     user_directory.remove_if_empty(name);
     let directory = user_directory.existing(name)?;
-    // If there is no board, one is made, because its lock gives the right to remove anything.
+    // A board is made if there is none, because its lock gives the right to remove anything.
     let Some(board) = Board::open_or_create(&directory, Duration::ZERO)? else { return Ok(()) };
     if let Some(registry) = board.try_lock(&directory)?
         && board.has_name()

@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(one.domain.board.topic_lines(), 0);
     }
 
-    /// If the watcher's bit stayed set, the line would never be freed.
+    /// The line would never be freed if the watcher's bit stayed set.
     #[test]
     fn a_watcher_without_its_generation_holds_no_line() {
         struct Idle;
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(participants[0].domain.board.topic_lines(), 0);
     }
 
-    /// If the reader joined, the publisher would not notice it, and would reclaim slots that the reader reads.
+    /// The publisher would not notice a reader that joined, and would reclaim slots that the reader reads.
     #[test]
     fn no_reader_joins_a_publisher_that_holds_another_line() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

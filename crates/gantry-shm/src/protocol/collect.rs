@@ -34,7 +34,8 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
         return;
     }
     let (word, bit) = (&line.ready[bit.0 / 64 % READY_WORDS], 1 << (bit.0 % 64));
-    // If the bit is set already, the waiter has not looked at the topic since, and will see this news as well (pair 8).
+    // A bit that is set already shows that the waiter has not looked at the topic since, and will see this news as well
+    // (pair 8).
     if word.load(Relaxed) & bit == 0 {
         word.fetch_or(bit, Relaxed);
         crash::point(Point::ReadySet);

@@ -419,7 +419,8 @@ pub(crate) const LENGTH_SHIFT: u32 = 52;
 /// The lowest bit of the wall time in the entry's word, and the number of bits of the wall time.
 pub(crate) const WALL_SHIFT: u32 = 32;
 pub(crate) const WALL_BITS: u32 = 19;
-/// The bit of the entry's word that is set if the wall time is a difference from the renewed offset.
+/// The bit of the entry's word that selects the base of the wall time: set for the publisher's renewed offset, clear
+/// for its first one.
 pub(crate) const RENEWED_SHIFT: u32 = 51;
 /// The offset of an inline payload in its entry.
 pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();

@@ -118,7 +118,7 @@ impl Bucket<'_> {
         for (index, own) in self.names.iter().enumerate() {
             let word = own.load(Relaxed);
             match state(word) {
-                // If the thread that made the claim is alive, it claims a line again.
+                // The thread that made the claim claims a line again if it is alive.
                 CLAIMED => self.change(index, word, FREE).map_or((), |_| ()),
                 FREE => {}
                 _ => self.end(index),

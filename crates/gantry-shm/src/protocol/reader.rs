@@ -358,7 +358,8 @@ impl Reader {
     }
 }
 
-/// The sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
+/// The sequence number of the newest sample. The stored head may lag, so the entries after it are read, too. `None` if
+/// the ring was replaced.
 pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     let mut newest = acquire(&header.head);
     // The loop is bounded, because a fast publisher could keep it running. The newest sample at the start of the loop

@@ -4,8 +4,8 @@
 //! cheap, it only adds the new reader records to the newest roster (list of reader records), which the publisher has
 //! not taken yet. It reads all records only if some are gone.
 //!
-//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old roster
-//! and so reclaims nothing. Otherwise it could overwrite a slot that a reader has pinned.
+//! The publisher keeps its old roster and so reclaims nothing if records cannot be mapped, or if a process that may
+//! have records cannot be listed. Otherwise it could overwrite a slot that a reader has pinned.
 
 use crate::{
     describe::description::{EndpointDescription, Gid},

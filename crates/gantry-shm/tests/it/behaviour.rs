@@ -326,7 +326,7 @@ fn a_volatile_publisher_needs_few_slots_when_readers_keep_up() {
         assert_eq!(drain(&mut subscription), [number]);
     }
     assert!(publisher.memory_bytes() < 5 << 20, "{} bytes for messages of a megabyte", publisher.memory_bytes());
-    // If a reader falls behind, the publisher's memory grows, and no sample of the history is lost.
+    // The publisher's memory grows if a reader falls behind, and no sample of the history is lost.
     for number in 51..=100 {
         send(&mut publisher, LARGE, number);
     }

@@ -314,7 +314,7 @@ fn a_vanished_board_is_refused_while_a_process_uses_it() {
     idle.line();
     let board = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
     std::fs::remove_file(board).unwrap();
-    // If the new participant joined, it would take samples with pins that the publisher does not see.
+    // The new participant would take samples with pins that the publisher does not see if it joined.
     let error = Participant::join_under(root.path(), 0).unwrap_err().to_string();
     assert!(error.contains(&format!("pid {}", idle.child.id())), "{error}");
     idle.finish();

@@ -10,8 +10,8 @@ use crate::{
     waiting::{publisher_on, subscription_to},
 };
 use gantry_shm::{
-    Collector, Error, Generation, Participant, PublisherMatches, Qos, Role, SeenPublishers, SourceTime, Subscription,
-    WaitSet, Watcher, interrupt_waits,
+    Collector, Error, Generation, Loan, Participant, PublisherMatches, Qos, Role, SeenPublishers, SourceTime,
+    Subscription, WaitSet, Watcher, interrupt_waits,
 };
 use rustix::{
     io::Errno,
@@ -152,39 +152,12 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         bell.ring();
         [true, false].into_iter().for_each(interrupt_waits); // must ring no bell of the parent
         drop(collector);
-        // The child must not map memory that the parent writes, and no other mapping may take its address. SAFETY: this
-        // process has one thread.
-        let stray = unsafe { libc::fork() };
-        if stray == 0 {
-            let page = spare.bytes_mut().as_mut_ptr().map_addr(|address| address & !(PAGE_BYTES - 1)).cast();
-            let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
-            // SAFETY: with MAP_FIXED_NOREPLACE, the system call replaces no mapping.
-            let mapped = unsafe { mmap_anonymous(page, PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE, flags) };
-            assert_eq!(mapped, Err(Errno::EXIST));
-            spare.bytes_mut()[0] = 1;
-            // SAFETY: a system call without memory arguments.
-            unsafe { libc::_exit(0) };
-        }
-        let mut status = 0;
-        // SAFETY: a system call; `status` is a local variable.
-        unsafe { libc::waitpid(stray, &mut status, 0) };
-        assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
+        assert_loan_is_inaccessible(&mut spare);
         // The sample is dropped last, because it refers to memory of its subscription.
         drop((spare, watcher, matches, publisher, subscription, participant));
         assert_eq!(sample.info().sequence, 1);
         drop(sample);
-        // After the parent's handles are dropped, the child joins a domain itself. Its own forked child has copies of
-        // all its descriptors. Nevertheless, the child's death must be noticed.
-        let own = Participant::join_under(root, 0).unwrap();
-        // SAFETY: this process has one thread.
-        if unsafe { libc::fork() } != 0 {
-            // The child ends without destructors, but its files must be removed. SAFETY: a system call without memory
-            // arguments.
-            unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
-        }
-        // This process (the grandchild) lives until the test closes the pipe.
-        let _ = std::io::stdin().read(&mut [0]);
-        std::process::exit(0);
+        join_and_fork(root);
     }
     // The handles of the parent still work.
     publisher.publish(loan, SourceTime::now()).unwrap();
@@ -200,6 +173,42 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     assert_eq!((ended, status), (pid, 0), "the forked child failed");
     say("forked");
     let _ = std::io::stdin().read(&mut [0]);
+}
+
+/// Checks in a forked child that it does not map memory that the parent writes, and that no other mapping may take the
+/// memory's address.
+fn assert_loan_is_inaccessible(loan: &mut Loan) {
+    // SAFETY: this process has one thread.
+    let stray = unsafe { libc::fork() };
+    if stray == 0 {
+        let page = loan.bytes_mut().as_mut_ptr().map_addr(|address| address & !(PAGE_BYTES - 1)).cast();
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
+        // SAFETY: with MAP_FIXED_NOREPLACE, the system call replaces no mapping.
+        let mapped = unsafe { mmap_anonymous(page, PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE, flags) };
+        assert_eq!(mapped, Err(Errno::EXIST));
+        loan.bytes_mut()[0] = 1;
+        // SAFETY: a system call without memory arguments.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: a system call; `status` is a local variable.
+    unsafe { libc::waitpid(stray, &mut status, 0) };
+    assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
+}
+
+/// Joins the domain in a forked child whose handles of the parent are dropped, forks again, and ends. The grandchild
+/// has copies of all descriptors of the child. Nevertheless, the child's death must be noticed.
+fn join_and_fork(root: &Path) -> ! {
+    let own = Participant::join_under(root, 0).unwrap();
+    // SAFETY: this process has one thread.
+    if unsafe { libc::fork() } != 0 {
+        // The child ends without destructors, but its files must be removed. SAFETY: a system call without memory
+        // arguments.
+        unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
+    }
+    // This process (the grandchild) lives until the test closes the pipe.
+    let _ = std::io::stdin().read(&mut [0]);
+    std::process::exit(0);
 }
 
 fn a_thread_that_ends_forks() {

@@ -50,7 +50,7 @@ fn a_subscription_without_descriptors_says_so_and_recovers() {
     assert_eq!(reader.line(), "ready");
     let participant = root.join();
     let mut publisher = publisher(&participant, 64, Qos::default());
-    for what in ["told", "wait", "wait_for_change", "publisher_count", "mismatches"] {
+    for what in ["on_mismatch", "wait", "wait_for_change", "publisher_count", "mismatches"] {
         let said = reader.line();
         for part in [what, "os error 24", "`ulimit -n`"] {
             assert!(said.contains(part), "{part} is not in: {said}");
@@ -71,11 +71,11 @@ pub fn subscribe_without_descriptors(participant: &Arc<Participant>) {
     let open = rustix::io::dup(std::io::stdin()).unwrap();
     let few = rustix::process::Rlimit { current: Some(open.as_raw_fd() as u64), ..limit };
     drop(open);
-    let (sender, told) = std::sync::mpsc::channel();
+    let (sender, mismatches) = std::sync::mpsc::channel();
     subscription.on_mismatch(move |why| sender.send(why.to_owned()).unwrap());
     setrlimit(Resource::Nofile, few).unwrap();
     say("ready");
-    say(&format!("told {}", told.recv_timeout(PATIENCE).unwrap()));
+    say(&format!("on_mismatch {}", mismatches.recv_timeout(PATIENCE).unwrap()));
     say(&format!("wait {}", subscription.wait(Duration::ZERO).unwrap_err()));
     say(&format!("wait_for_change {}", subscription.wait_for_change(Duration::ZERO).unwrap_err()));
     say(&format!("publisher_count {}", subscription.publisher_count().unwrap_err()));

@@ -1,10 +1,6 @@
 //! The agent's end of a session with one client.
 
-use super::{
-    Incoming, Link, Loss, Peer,
-    data::{DATA_HEADER_BYTES, DataSlot, data_header},
-    greeting::agent_info,
-};
+use super::{Incoming, Link, Loss, Peer, data::data_header, greeting::agent_info};
 use crate::{
     stream::{Refused, Storage},
     time::Instant,
@@ -204,21 +200,6 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         let header = data_header(SubmessageId::DATA, request, length);
         let sent = self.link.write_part(&[&header, identity, message], sent)?;
         Ok(Some(sent).filter(|&sent| sent < header.len() + length))
-    }
-
-    /// Reserves room for `length` bytes of data for the client, which the caller fills in place.
-    ///
-    /// # Errors
-    /// [`Refused`]: the stream is full, or a slot is too short.
-    pub fn begin_send(
-        &mut self,
-        stream: StreamId,
-        request: ObjectRequest,
-        length: usize,
-    ) -> core::result::Result<DataSlot<'_>, Refused> {
-        check_length(length)?;
-        let slot = self.link.begin(stream, DATA_HEADER_BYTES + length)?;
-        Ok(DataSlot::new(slot, SubmessageId::DATA, request))
     }
 
     /// Makes [`Self::transmit`] ask the client whether it is alive.

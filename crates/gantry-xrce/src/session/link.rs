@@ -26,7 +26,7 @@ const MAX_DELAY_US: u32 = 5_000;
 /// message. During the delay, data that answers the peer can go first: on a slow line, the acknowledgement would delay
 /// this data for longer than these 200 µs.
 const PLAIN_DELAY_US: u32 = 200;
-/// If the round trip is shorter than this, an acknowledgement at the end of a message delays the message only a little.
+/// An acknowledgement at the end of a message delays the message only a little if the round trip is shorter than this.
 /// On a slower line (115200 bit/s), the acknowledgement takes a millisecond, so it waits until the line is idle, unless
 /// it is urgent.
 const FAST_ROUND_TRIP_US: u32 = 1_000;

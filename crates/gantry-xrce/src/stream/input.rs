@@ -140,7 +140,7 @@ impl Core {
         };
         self.announce(distance);
         if distance == 0 {
-            // If the peer has sent later messages already, this message is late, and the peer waits for an
+            // This message is late if the peer has sent later messages already, and the peer waits for an
             // acknowledgement of it.
             self.due = self.due.max(if self.announced > 1 { Due::Now } else { Due::Soon });
             self.deliver(&mut memory.buffer, body, deliver);
@@ -193,7 +193,7 @@ impl Core {
     fn advance(&mut self, storage: &mut impl Storage) -> Option<u8> {
         let index = self.head;
         let is_stored = self.stored & 1 != 0;
-        // If no slot holds a message, slot 0 becomes the first one.
+        // Slot 0 becomes the first one if no slot holds a message.
         self.head = match self.stored {
             0 => 0,
             _ => (self.head + 1).checked_rem(storage.slots().count()).unwrap_or(0),

@@ -143,7 +143,7 @@ impl<'a> SlotMessage<'a> {
 /// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16. The body of a message to send has at
 /// most `SIZE - 8` bytes.
 ///
-/// If `SIZE` is a multiple of 8, bodies are 8-byte aligned, and so is the message in the first WRITE_DATA or DATA.
+/// Bodies are 8-byte aligned if `SIZE` is a multiple of 8, and so is the message in the first WRITE_DATA or DATA.
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub struct ArraySlots<const SIZE: usize, const COUNT: usize> {

@@ -4,7 +4,7 @@ use super::{ByteOrder, Error, Problem, Result, reader::padding};
 
 /// A writer, which writes the fields of a payload one after the other.
 ///
-/// If a field does not fit, neither the field nor anything after it is written;
+/// A field that does not fit is not written, and nothing after it is written;
 /// [`MessageBuilder::end`](super::MessageBuilder::end) returns the error. A check after each field would need more
 /// memory for code on a microcontroller.
 #[derive(Debug)]

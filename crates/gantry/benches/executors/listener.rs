@@ -93,7 +93,7 @@ impl Listener {
             while !meter.is_over() {
                 let mut waitables: Vec<&mut dyn Waitable> =
                     subscriptions.iter_mut().map(|subscription| subscription as &mut dyn Waitable).collect();
-                // If messages were lost, no bell rings at the end of the turn, and the wait times out.
+                // No bell rings at the end of the turn if messages were lost, and the wait times out.
                 if wait_set.wait(&mut waitables, PATIENCE)? {
                     take_all(subscriptions, meter)?;
                 }

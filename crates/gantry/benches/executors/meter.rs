@@ -65,7 +65,9 @@ impl Meter {
                 Some(task) => break task.join("schedstat"),
                 None if since.elapsed() < PATIENCE => std::thread::yield_now(),
                 None => {
-                    return Err("there is no control thread whose CPU time could be told from the executors'".into());
+                    return Err(
+                        "there is no control thread whose CPU time could be separated from the executors' time".into(),
+                    );
                 }
             }
         };

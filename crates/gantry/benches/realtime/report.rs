@@ -36,7 +36,7 @@ pub fn print(
     )?;
     writeln!(
         output,
-        "gantry    reliable, keep last; each message is stamped with the time, unlike those of the others;"
+        "gantry    reliable, keep last; each message is stamped with the time, unlike the other programs' messages;"
     )?;
     writeln!(output, "          async: the publisher makes no system call; caller-time: it reads no clock\n")?;
     back_to_back(output, clock, rows)?;

@@ -79,9 +79,9 @@ pub(crate) fn is_shut_down() -> bool {
 /// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`],
 /// then ends all current and future spins and waits of this process. Returns `false` if a shutdown had already begun.
 ///
-/// If a function panics, the panic is logged and the next function runs. A spin returns `Ok` after its current
-/// callback. A wait returns `false`, as at its time limit. A service call, and a future of this library that has no
-/// value yet, fail with [`Error::ShutDown`].
+/// The panic of a function is logged, and the next function runs. A spin returns `Ok` after its current callback. A
+/// wait returns `false`, as at its time limit. A service call, and a future of this library that has no value yet, fail
+/// with [`Error::ShutDown`].
 ///
 /// Nodes and endpoints stay usable and leave the domain when they are dropped, so `main` should return. A signal that
 /// arrives after the shutdown began ends the process at once.

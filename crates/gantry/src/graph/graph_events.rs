@@ -115,7 +115,7 @@ impl GraphEvents {
         Ok(self.found.pop_front())
     }
 
-    /// If the graph has changed, reads it and compares it with the last reading.
+    /// Reads the graph if it has changed, and compares it with the last reading.
     fn look(&mut self) -> Result<()> {
         self.is_changed |= self.changes.take()?.is_some();
         if !self.is_changed {

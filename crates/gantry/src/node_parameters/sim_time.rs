@@ -44,7 +44,7 @@ pub(super) fn declare(node: &Node) -> Result<()> {
     let parameters = node.parameters();
     parameters.add_post_set_callback(Box::new(apply))?;
     let descriptor = ParameterDescriptor {
-        description: "Whether the node's time is that of the topic /clock.".to_owned(),
+        description: "Whether the node's time is the time of the topic /clock.".to_owned(),
         ..ParameterDescriptor::default()
     };
     parameters.declare(USE_SIM_TIME, ParameterType::Bool, ParameterValue::Bool(false), descriptor, true).map(drop)

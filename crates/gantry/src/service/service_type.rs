@@ -19,7 +19,7 @@ pub struct ServiceTypeDescription {
 impl ServiceTypeDescription {
     /// The description of the service type `S`.
     #[must_use]
-    pub fn of<S: ServiceType>() -> ServiceTypeDescription {
+    pub fn for_service<S: ServiceType>() -> ServiceTypeDescription {
         ServiceTypeDescription {
             name: S::TYPE_NAME.to_owned(),
             request: type_description::<S::Request>(),

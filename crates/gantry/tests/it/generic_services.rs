@@ -41,7 +41,7 @@ fn body(a: i64, b: i64) -> Vec<u8> {
 }
 
 fn add_two_ints() -> ServiceTypeDescription {
-    ServiceTypeDescription::of::<AddTwoInts>()
+    ServiceTypeDescription::for_service::<AddTwoInts>()
 }
 
 /// The type of `AddTwoInts` with messages of any length, which a faulty program may send.
@@ -168,13 +168,13 @@ fn the_types_of_servers_are_found_by_name() {
     assert!(node.service_types("types_by_name").unwrap().is_empty());
     let trigger = node.create_service::<Trigger>("types_by_name").unwrap();
     let _client = node.create_client::<AddTwoInts>("types_by_name").unwrap();
-    assert_eq!(node.service_types("types_by_name").unwrap(), [ServiceTypeDescription::of::<Trigger>()]);
+    assert_eq!(node.service_types("types_by_name").unwrap(), [ServiceTypeDescription::for_service::<Trigger>()]);
     let _second = node.create_service::<Trigger>("types_by_name").unwrap();
     let _other = start_child("switch", "/types_by_name");
     let [set_bool, trigger_again] = &node.service_types("types_by_name").unwrap()[..] else { panic!("two types") };
     assert_eq!(
         (set_bool, trigger_again.name.as_str()),
-        (&ServiceTypeDescription::of::<SetBool>(), "std_srvs/srv/Trigger")
+        (&ServiceTypeDescription::for_service::<SetBool>(), "std_srvs/srv/Trigger")
     );
     drop(trigger);
 }

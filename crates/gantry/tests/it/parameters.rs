@@ -315,7 +315,7 @@ fn the_services_are_those_of_ros_2() {
     let values = call::<GetParameters>(&node, "get_parameters", &request).values;
     assert_eq!((values[0].r#type, &values[0].string_array_value[..]), (9, &names(&["a", "b"])[..]));
     assert_eq!((values[1].r#type, values[1].double_value), (3, 30.0));
-    // If one of the names is not declared, the whole response is empty, as in rclcpp.
+    // The whole response is empty if one of the names is not declared, as in rclcpp.
     let request = GetParameters_Request { names: names(&["rate_hz", "other"]) };
     assert_eq!(call::<GetParameters>(&node, "get_parameters", &request).values.len(), 0);
 

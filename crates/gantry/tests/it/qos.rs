@@ -146,10 +146,10 @@ fn a_mismatch_is_logged_when_it_is_found() {
     let (node, topic) = (node(), "logged_mismatch");
     let mut subscription = subscription(&node, topic, Qos::default());
     let _incompatible = publisher(&node, topic, Qos::default().best_effort());
-    eventually("the publisher and the subscription are told", || logged(topic).len() == 2);
+    eventually("the publisher and the subscription are warned", || logged(topic).len() == 2);
     let _compatible = publisher(&node, topic, Qos::default());
     assert_eq!(subscription.publisher_count().unwrap(), 1);
-    assert_eq!(logged(topic).len(), 2, "each is told once: {:?}", logged(topic));
+    assert_eq!(logged(topic).len(), 2, "each is warned once: {:?}", logged(topic));
 }
 
 fn each_incompatible_endpoint_is_counted_once() {

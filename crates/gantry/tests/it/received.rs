@@ -105,7 +105,7 @@ fn the_number_never_decreases_while_a_publisher_grows() {
 }
 
 fn requests_and_responses_count() {
-    let (node, add) = (node(), ServiceTypeDescription::of::<AddTwoInts>());
+    let (node, add) = (node(), ServiceTypeDescription::for_service::<AddTwoInts>());
     let mut service = node.create_generic_service("counted_service", add.clone()).unwrap();
     let mut client = node.create_generic_client("counted_service", add).unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
@@ -130,7 +130,7 @@ fn ids_tell_endpoints_and_processes() {
     assert!(!far.is_of_same_process(&subscription.gid()));
     let here = node.subscriptions_info_by_topic("ids_here").unwrap()[0].endpoint_gid;
     assert_eq!(here, subscription.gid());
-    let add = ServiceTypeDescription::of::<AddTwoInts>();
+    let add = ServiceTypeDescription::for_service::<AddTwoInts>();
     let _service = node.create_generic_service("ids_service", add.clone()).unwrap();
     let mut client = node.create_generic_client("ids_service", add).unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());

@@ -53,7 +53,7 @@ fn events_are_published_as_logs() {
     let loud = Node::builder("loud").domain_id(177).ros_arguments(arguments("--enable-rosout-logs")).build();
     assert!(!subscription.wait(Duration::ZERO).unwrap());
     drop((quiet.unwrap(), loud.unwrap()));
-    // If a field's `Debug` panics, only the event of this field is lost.
+    // Only the event of a field whose `Debug` panics is lost.
     std::panic::catch_unwind(|| tracing::info!(field = ?Panics, "lost")).unwrap_err();
     tracing::info!("later");
     assert_eq!(next(&mut subscription).msg, "later");

@@ -236,7 +236,7 @@ fn a_client_has_as_many_requests_in_flight_as_its_depth() {
 }
 
 fn a_service_refuses_a_qos_that_it_cannot_keep() {
-    let (node, add_two_ints) = (node(), ServiceTypeDescription::of::<AddTwoInts>);
+    let (node, add_two_ints) = (node(), ServiceTypeDescription::for_service::<AddTwoInts>);
     let refused = [
         (Qos::default().keep_last(0), "the depth of a service's QoS is 0, which is out of range"),
         (Qos::default().keep_last(10_001), "the depth of a service's QoS is 10001, which is out of range"),

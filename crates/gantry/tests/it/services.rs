@@ -27,7 +27,7 @@ tests![
     requests_of_megabytes_go_to_another_process_in_place,
     each_of_several_clients_gets_its_own_answers,
     answers_may_come_in_any_order,
-    of_several_servers_the_first_that_answers_counts,
+    the_first_of_several_servers_that_answers_counts,
     a_server_that_comes_later_can_be_waited_for,
     a_name_that_ros_2_refuses_is_refused,
     calls_are_awaited,
@@ -284,7 +284,7 @@ fn answers_may_come_in_any_order() {
     assert!(answers.into_iter().eq(asked.into_iter().zip(0..)));
 }
 
-fn of_several_servers_the_first_that_answers_counts() {
+fn the_first_of_several_servers_that_answers_counts() {
     let (mut first, mut client) = pair("several");
     let mut second = node().create_service::<AddTwoInts>("several").unwrap();
     eventually("both are matched", || client.server_count().unwrap() == 2);

@@ -23,7 +23,7 @@ pub struct LatencyOptions {
     /// Time from the beginning of an exchange to the beginning of the next one, ms, 0 to 10000
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = within(0..=10_000), allow_hyphen_values = true)]
     pub period_ms: u32,
-    /// The transports, the agent and the results.
+    /// The options for transports, agent and results.
     #[command(flatten)]
     pub rig: RigOptions,
 }

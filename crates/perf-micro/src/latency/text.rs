@@ -11,7 +11,7 @@ const DIFFERENCES: [&str; 6] = [
     "client publish: from the board to the host by the board's synchronised clock; agent publish: the rest of the round trip, with what the host needs",
     "true: by the host's clock, which both sides of this rig can read; clock error: the board's synchronised clock minus the agent's",
     "here: a thread of this host with gantry-micro on a line with the speed of the real one, so the CPU of a microcontroller is not in the figures",
-    "can-fd: the published figures are those of can-fd-no-brs, because the code of the published test does not switch the bit rate",
+    "can-fd: the published figures were measured like can-fd-no-brs, because the code of the published test does not switch the bit rate",
     "udp: the loopback interface; tcp: the speed of the WiFi module's serial line, without its WiFi",
 ];
 

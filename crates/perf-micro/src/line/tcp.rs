@@ -48,7 +48,7 @@ fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedF
             relays = None; // closes both connections
         }
         if accepted && let Ok((board, _)) = listener.accept() {
-            // If no agent accepts, the board's connection is closed at once.
+            // The board's connection is closed at once if no agent accepts.
             if let Ok(agent) = TcpStream::connect(agent) {
                 relays = Some(connect([board, agent], speed)?);
             }

@@ -10,9 +10,9 @@ use perf_test::cli::values::within;
 
 /// The end of the help.
 pub const AFTER_HELP: &str = "\
-Static memory is that of the linked program less that of the board alone. The stack is filled with a pattern before the start, and the emulator
+Static memory is the linked program's less the memory of the board alone. The stack is filled with a pattern before the start, and the emulator
 reads its depth from outside. The program has no heap: its allocator does not exist, so it links only if nothing allocates. On the host the
-stack is that of a thread, and allocations are counted. The runs are in the domain 232.
+stack belongs to a thread, and allocations are counted. The runs are in the domain 232.
 
 Examples:
   perf_micro memory                                 0, 1, 5 and 10 of each, histories of 1 to 10

@@ -122,7 +122,7 @@ impl Memory {
             format!("stack: {stack}. All entities use the same stack, so one more has no part in it"),
             format!("heap: {heap}"),
             format!(
-                "history: all entities of a session share its history, so many reliable messages on their way in each direction: 2 × MTU = \
+                "history: all entities of a session share its history, the reliable messages on their way in each direction: 2 × MTU = \
                  {slots} bytes and their lengths. A message that was received waits in the queue of its subscription. In micro-ROS it waits in \
                  one of the slots that all share, MTU × {HISTORY} = {} bytes (published: about {})",
                 HISTORY * MTU_BYTES,

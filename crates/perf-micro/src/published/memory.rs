@@ -7,7 +7,7 @@ pub struct Entity {
     /// The bytes of one more entity, from the published text. For services and clients the text only has "about 500",
     /// so the value is from the plot.
     pub bytes: f64,
-    /// Numbers of entities, each with the sum of static memory, stack and heap in bytes.
+    /// The memory of the whole program (static memory, stack and heap, in bytes) for two numbers of entities.
     pub totals: [(u32, f64); 2],
 }
 

@@ -26,9 +26,9 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// The commands to the board.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// If true, the board publishes nothing more, but runs until all messages are acknowledged.
+    /// True if the board publishes nothing more, but runs until all messages are acknowledged.
     pub is_quiet: AtomicBool,
-    /// If true, the board stops at once and sends nothing more to the agent, as if it were reset.
+    /// True if the board stops at once and sends nothing more to the agent, as if it were reset.
     pub is_done: AtomicBool,
 }
 

@@ -61,7 +61,7 @@ impl<'a> Board<'a> {
     pub fn wait(&mut self, patience: Duration) -> io::Result<()> {
         let deadline_us = self.client.deadline().map_or(u64::MAX, Instant::as_us);
         let left_us = deadline_us.saturating_sub(self.now().as_us());
-        // If the line has accepted only a part of a message, the client's deadline stays in the past. The thread then
+        // The client's deadline stays in the past if the line has accepted only a part of a message. The thread then
         // waits until it can write the rest.
         let flags = if left_us == 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let patience = if left_us == 0 { patience } else { patience.min(Duration::from_micros(left_us)) };

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(5);
 pub struct Orders {
     /// The number of bytes of a text; 0 while the board must not publish.
     pub payload_bytes: AtomicUsize,
-    /// If true, the board ends.
+    /// True if the board has to end.
     pub is_done: AtomicBool,
     /// The number of texts that the board has published.
     pub sent: AtomicU64,

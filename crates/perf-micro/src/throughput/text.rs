@@ -25,9 +25,9 @@ const DIFFERENCES: [&str; 7] = [
     "published: a Renesas EK-RA6M5 with micro-ROS, read from plots; the texts that a ROS 2 subscription received in 5 s",
     "here: a thread of this host with gantry-micro, so the CPU of a microcontroller limits nothing",
     "limit: each text in a message of its own on a line that carries nothing else. A client puts short texts into one message while its line is busy",
-    "usb: the published rig is slower than its line, whose limit is that of USB full speed here",
+    "usb: the published rig is slower than its line, which has the limit of USB full speed here",
     "tcp: the published rig has a WiFi module behind its serial line, here is the serial line's speed only",
-    "can-fd: a simulated bus; the published figures are those of 0.5 Mbit/s without a bit rate switch, which its code does not set",
+    "can-fd: a simulated bus; the published figures were measured at 0.5 Mbit/s without a bit rate switch, which its code does not set",
     "udp: the loopback interface, on which the board sends more than the agent takes, which counts the lost ones (gantry-agent --statistics); the published ones are limited by their CPU",
 ];
 

@@ -90,12 +90,12 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Measures runs with several values of an option: sizes, types, with and without zero copy, or every combination.
     ///
-    /// If no subcommand is given, `matrix` is assumed.
+    /// The subcommand; `matrix` if none is given.
     #[command(subcommand, disable_help_subcommand = true)]
     Sweep(Question),
     /// Compares logs of two versions, middlewares, or settings of the machine.
     ///
-    /// If no subcommand is given, `logs` is assumed.
+    /// The subcommand; `logs` if none is given.
     #[command(subcommand, disable_help_subcommand = true)]
     Compare(Compared),
     /// Describes this machine, measures its noise, and recommends settings for measurements.

@@ -1,7 +1,7 @@
 //! The change of a figure between two groups of runs, and the finding about it: lower, higher, no difference shown, or
 //! too few runs to say.
 //!
-//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary* and
+//! Some of many compared figures differ by chance. So two figures, median latency and CPU time, are *primary* and
 //! tested alone. The others are tested together by Holm's correction: the more of them there are, the stronger the
 //! evidence that each needs.
 
@@ -153,7 +153,7 @@ pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[
     let confidence = changes.first().map_or(0.0, |change| change.ratio.confidence);
     let mut lines = vec![String::new()];
     lines.extend(table(title, &rows));
-    lines.extend(explained(&rows, "change", confidence, &enough(1)));
+    lines.extend(legend(&rows, "change", confidence, &enough(1)));
     let primary = PRIMARY.map(|figure| figure.name);
     let others = changes.iter().filter(|change| !is_primary(change.figure)).count();
     lines.push(format!("The verdicts on {} hold with 95 % each, both together with 90 %.", primary.join(" and ")));
@@ -167,7 +167,7 @@ pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[
 
 /// Lines that explain the marks and intervals of a table.
 #[must_use]
-pub fn explained(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) -> Vec<String> {
+pub fn legend(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if rows.iter().any(|row| row.first().is_some_and(|name| name.ends_with('*'))) {
         lines.push("* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it".to_owned());

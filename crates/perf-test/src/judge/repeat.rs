@@ -1,7 +1,7 @@
 //! The results of repeated runs (`--runs`).
 
 use crate::{
-    judge::change::explained,
+    judge::change::legend,
     log::{Summary, figures::COMPARED},
     measure::interval::Interval,
     report::tables::table,
@@ -25,7 +25,7 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
     }
     let mut lines = vec![String::new()];
     lines.extend(table(&format!("{} runs together", runs.len()), &rows));
-    lines.extend(explained(&rows, "median", confidence, "6 runs"));
+    lines.extend(legend(&rows, "median", confidence, "6 runs"));
     lines
 }
 

@@ -33,7 +33,7 @@ impl Document {
     /// # Errors
     /// The file cannot be created or written, or `path` exists and is no file.
     pub fn create(path: &Path, id: &str, head: &impl Serialize, array: &str) -> io::Result<Document> {
-        // If the path is a symbolic link, its target is replaced and the link stays.
+        // The target of a symbolic link is replaced, and the link stays.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path exists and is not a file"));

@@ -145,7 +145,7 @@ mod tests {
         let mut daemon = Daemon::find(&own.to_string()).unwrap().remove(0);
         daemon.read().unwrap();
         let begin_ns = now_ns();
-        // If the clock stood still, the time-out of the test runner would end this loop.
+        // The time-out of the test runner would end this loop if the clock stood still.
         while now_ns() - begin_ns < 20_000_000 {
             std::hint::black_box(0);
         }

@@ -19,7 +19,7 @@ pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)>
     let (middle, upper) = (*ratios.get(n.checked_sub(1)? / 2)?, *ratios.get(n / 2)?);
     let median = if middle == upper { middle } else { (middle * upper).sqrt() };
     let tails = tails(before.len(), after.len());
-    // If no tail is small enough, no ratio is dropped. With one value in each group, the interval is only the ratio
+    // No ratio is dropped if no tail is small enough. With one value in each group, the interval is only the ratio
     // itself.
     let dropped = tails.iter().rposition(|tail| 1.0 - 2.0 * tail >= CONFIDENCE).unwrap_or(0);
     let (low, high) = (*ratios.get(dropped)?, *ratios.get(n - 1 - dropped)?);

@@ -235,7 +235,7 @@ fn placement(spec: &RunSpec) -> String {
     }
     if !spec.pins.is_empty() {
         let others = match spec.rt_scope {
-            RtScope::Process => ", those of the middleware on all of these",
+            RtScope::Process => ", threads of the middleware on all of these",
             RtScope::Endpoints => "",
         };
         parts.push(format!("threads of endpoints on CPUs {} in turn{others}", list(&spec.pins)));
@@ -395,7 +395,7 @@ mod tests {
             (
                 "--use-rt-prio 50 --pin 3",
                 "placement   real-time priority 50 (SCHED_FIFO) of the threads of endpoints and of the middleware, memory locked; \
-                 threads of endpoints on CPUs 3 in turn, those of the middleware on all of these\n",
+                 threads of endpoints on CPUs 3 in turn, threads of the middleware on all of these\n",
             ),
             ("--rt-scope process", "note        --rt-scope process has no effect: this run has neither"),
             ("-c Mock --mock daemon", "daemon      mockd, started by the run: sh -c "),

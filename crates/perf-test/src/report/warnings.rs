@@ -32,7 +32,7 @@ impl Summary {
     /// Whether the publishers reached the requested rate; true if the achieved rate is unknown.
     #[must_use]
     pub fn rate_was_held(&self, spec: &RunSpec) -> bool {
-        // If all publishers exited early, the number of messages is unknown.
+        // The number of messages is unknown if all publishers exited early.
         let known = spec.publishers > 0 && self.exited != Some("publishers") && self.measured_s > 0.0;
         // Refused messages count, because the publisher tried to send them in time.
         let refused_hz = self.total.sent.refused as f64 / self.measured_s / f64::from(spec.publishers);
@@ -68,8 +68,8 @@ impl Summary {
             copied > 0,
             WarningKind::Copied,
             format!("zero copy was asked for, and messages were copied: {on_publish} on publish, {on_take} on take"),
-            "The middleware copies messages of this type or size, or in this setting (Gantry those of up to 256 bytes, because \
-             that is faster): the figures are not those of zero copy",
+            "The middleware copies messages of this type or size, or in this setting (Gantry copies up to 256 bytes, because \
+             that is faster): the figures are not figures of zero copy",
         ));
         warnings.extend(Warning::when(
             sent.unmatched > 0 && spec.subscriptions == 0,
@@ -91,18 +91,18 @@ impl Summary {
             WarningKind::Overwritten,
             "samples left the history before they were taken",
             match spec.executor {
-                Some(_) => "A larger qos_depth bridges longer stalls; the latencies are those of the other samples",
-                None => "A larger --history-depth bridges longer stalls; the latencies are those of the other samples",
+                Some(_) => "A larger qos_depth bridges longer stalls; the latencies belong to the other samples",
+                None => "A larger --history-depth bridges longer stalls; the latencies belong to the other samples",
             },
         );
         let (what, hint) = match spec.capabilities.overwritten {
             true => (
                 "samples were lost and had not left the history",
-                "The middleware, or a buffer below it, dropped them; the latencies are those of the other samples",
+                "The middleware, or a buffer below it, dropped them; the latencies belong to the other samples",
             ),
             false => (
                 "samples were lost or overwritten, and the middleware does not count which",
-                "A deeper history bridges longer stalls, if they left it; the latencies are those of the other samples",
+                "A deeper history bridges longer stalls, if they left it; the latencies belong to the other samples",
             ),
         };
         counted(self.unexplained, WarningKind::Lost, what, hint);

@@ -88,7 +88,7 @@ impl Noise {
 
 /// Measures the noise on the current thread. Sets the timer slack of this thread to the minimum.
 fn measure_here(length_s: u32) -> Result<Noise, String> {
-    // If the kernel refuses this, the timers expire later by the default slack, which then counts as noise of this
+    // The timers expire later by the default slack if the kernel refuses this; the slack then counts as noise of this
     // machine.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let length_ns = i64::from(length_s) * SECOND_NS;

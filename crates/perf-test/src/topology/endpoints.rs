@@ -225,7 +225,7 @@ fn pace(object: &Object<'_>) -> Result<Option<Pace>, String> {
         }
         Ok(Some(Pace { messages: 1, per_ns: (period_us + ROUNDING_US) as i64 * MICROSECOND_NS }))
     };
-    // If both keys are given, the frequency takes precedence, as in iRobot's tool.
+    // The frequency takes precedence if both keys are given, as in iRobot's tool.
     match (object.number(FREQUENCY)?, object.number(PERIOD)?) {
         (Some(frequency_hz), _) => of_period_us(FREQUENCY, "a frequency with a period", 1e6 / frequency_hz),
         (None, Some(period_ms)) => of_period_us(PERIOD, "a period", period_ms * 1e3),

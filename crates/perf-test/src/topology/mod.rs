@@ -97,8 +97,8 @@ fn equal_names(processes: &[Process]) -> Option<String> {
     let shared: Vec<(&str, u32)> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
     let (name, count) = shared.first()?;
     Some(format!(
-        "{} of several nodes, as {name} of {count}: the tables tell such nodes apart by their topics only",
-        several(shared.len(), "name is that", "names are those")
+        "{} to several nodes, as {name} to {count}: the tables tell such nodes apart by their topics only",
+        several(shared.len(), "name belongs", "names belong")
     ))
 }
 

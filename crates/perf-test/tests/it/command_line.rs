@@ -216,9 +216,9 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
 
 fn a_subscription_without_samples_is_a_failed_measurement() {
     let memory = Memory::new();
-    let run = memory.run("-p 0 -s 1 -t nobody --max-runtime 1");
+    let run = memory.run("-p 0 -s 1 -t lonely --max-runtime 1");
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
-    assert!(run.stderr.contains("no sample was received on topic nobody"), "{}", run.stderr);
+    assert!(run.stderr.contains("no sample was received on topic lonely"), "{}", run.stderr);
     assert!(!run.stdout.contains("NaN"), "{}", run.stdout);
     memory.assert_empty();
 }
@@ -273,7 +273,7 @@ fn requirements_decide_the_exit_code_and_are_answered_one_by_one() {
         assert!(answers.iter().all(|answer| run.stderr.contains(answer)), "{}", run.stderr);
     }
     // A failed measurement takes precedence over an unmet requirement.
-    let failed = memory.run("-p 0 -s 1 -t nobody --max-runtime 1 --require received>0 -o stdout");
+    let failed = memory.run("-p 0 -s 1 -t lonely --max-runtime 1 --require received>0 -o stdout");
     assert_eq!(failed.status.code(), Some(1), "{}", failed.everything());
     assert!(failed.stdout.contains("  required      NOT met  received>0: 0"), "{}", failed.stdout);
     memory.assert_empty();

@@ -372,7 +372,7 @@ fn another_user_is_told_what_to_do() {
     let mut command = memory.command(&format!("compare conditions {}/plan.yaml", folder.path().display()));
     let output = if is_root { command.uid(NOBODY).gid(NOBODY).output() } else { command.output() };
     let Ok(output) = output else {
-        ignore("the user nobody cannot start this program");
+        ignore("the unprivileged user cannot start this program");
     };
     let said = String::from_utf8(output.stderr).unwrap();
     if !is_root && output.status.success() {

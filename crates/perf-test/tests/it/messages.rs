@@ -105,11 +105,11 @@ fn small_messages_are_copied_with_zero_copy_too() {
             memory.run(&format!("-m {message} --zero-copy -r 100 --max-runtime 1 --full-logfile {}", log.display()));
         let summary = Log::read(&log).unwrap().summary.unwrap();
         let (sent, received) = (&summary.total.sent, &summary.total.received);
-        // If the wall clock is set meanwhile, a small message travels in a slot and is not copied; so only most of the
+        // A small message travels in a slot and is not copied if the wall clock is set meanwhile; so only most of the
         // messages are copied on take.
         let copied = [sent.copied == sent.samples, sent.copied > 0, received.copied > 0];
         assert_eq!(copied, [is_copied; 3], "{message}: {sent:?} {received:?}");
-        assert_eq!(run.stdout.contains("(Gantry those of up to 256 bytes"), is_copied, "{}", run.stdout);
+        assert_eq!(run.stdout.contains("(Gantry copies up to 256 bytes"), is_copied, "{}", run.stdout);
     }
     memory.assert_empty();
 }

@@ -27,7 +27,7 @@ function checkWithin(element, around) {
   if (inner.left < outer.left - 1 || inner.right > outer.right + 1) FAULTS.push(`${name(element)} leaves ${name(around)}`);
 }
 
-// The box of a text is that of its line, with room above and below: its letters are less high.
+// The box of a text is its line's box, with room above and below: its letters are less high.
 function lettersApart(picture) {
   const texts = [...picture.querySelectorAll("text")].map((text) => {
     const { left, right, top, bottom, height } = box(text);

@@ -304,7 +304,7 @@ fn processes_of_one_name_have_files_of_their_own() {
         let received = total.lines().nth(1).and_then(|line| line.split_whitespace().next().map(str::to_owned));
         assert_eq!(received, Some(of.received.samples.to_string()), "{process}: {total}");
     }
-    assert!(finished.stdout.contains("1 name is that of several nodes"), "{}", finished.stdout);
+    assert!(finished.stdout.contains("1 name belongs to several nodes"), "{}", finished.stdout);
 }
 
 fn resources_are_sampled_in_the_period_of_the_options() {

@@ -67,7 +67,7 @@ impl Session for Nothing {
     }
 
     fn subscription(&self, spec: &RunSpec, _: &EndpointPlan) -> Result<Delivery, String> {
-        // If both endpoints are on one thread, the publisher's trap also covers the subscription.
+        // The publisher's trap also covers the subscription if both endpoints are on one thread.
         Ok(Delivery::Pull(Box::new(self.end(spec, spec.strategy != Strategy::IntraThread))))
     }
 }
@@ -105,9 +105,9 @@ impl End {
         if self.messages == WARM_UP {
             trap::step(what);
             trap::set(allowed).unwrap();
-            self.before = allocations::of_this_thread();
+            self.before = allocations::thread_counts();
         } else if self.messages == WARM_UP.saturating_add(messages) {
-            let counts = allocations::of_this_thread().since(self.before);
+            let counts = allocations::thread_counts().since(self.before);
             if counts == Counts::default() {
                 trap::end(format_args!("{OK}"));
             }

@@ -121,7 +121,7 @@ fn the_archive_refuses_a_back_end_that_is_not_valid() {
     let program = compiled("cc", "c", program, &options);
     for (mistake, words) in [
         ("NULL", "perf_test_worker_main got NULL"),
-        ("version", "its version is 7 and that of libperf_worker_c.a 3: set PERF_TEST_BACKEND_VERSION"),
+        ("version", "its version is 7 and the version of libperf_worker_c.a 3: set PERF_TEST_BACKEND_VERSION"),
         ("name", "name is NULL or empty"),
         ("wait", "capabilities.wait is 0x8"),
         ("delivery", "capabilities.delivery is 0x3: it must be one value"),

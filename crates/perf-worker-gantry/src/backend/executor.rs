@@ -71,7 +71,7 @@ impl NodeExecutor {
 impl Executor for NodeExecutor {
     fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String> {
         let node = self.node(spec, plan)?;
-        let (sized_type, zero_copy) = (SizedType::of(plan)?, plan.pass_by == PassBy::LoanedMsg);
+        let (sized_type, zero_copy) = (SizedType::for_plan(plan)?, plan.pass_by == PassBy::LoanedMsg);
         Ok(Box::new(GantryPublisher::new(&node, plan, sized_type, self.publish_mode, zero_copy)?))
     }
 
@@ -202,7 +202,7 @@ impl WaitingSubscription {
         sink: Arc<dyn Sink>,
         overwritten: Arc<AtomicU64>,
     ) -> Result<WaitingSubscription, String> {
-        let sized_type = SizedType::of(plan)?;
+        let sized_type = SizedType::for_plan(plan)?;
         let created = node.create_generic_subscription(&plan.topic, sized_type.description(), qos(plan));
         let in_place = plan.pass_by != PassBy::UniquePtr;
         let reading = Reading { message_type: sized_type.message_type, in_place, marks: false };

@@ -143,7 +143,7 @@ impl Session for GantrySession {
 
 /// The type of an endpoint outside of executors.
 fn sized_type(spec: &RunSpec, plan: &EndpointPlan) -> Result<SizedType, String> {
-    if spec.raw { Ok(raw::sized_type(plan)) } else { SizedType::of(plan) }
+    if spec.raw { Ok(raw::sized_type(plan)) } else { SizedType::for_plan(plan) }
 }
 
 #[cold]

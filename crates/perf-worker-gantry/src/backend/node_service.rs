@@ -25,7 +25,7 @@ use perf_worker::{
 /// # Errors
 /// The reason and the remedy, as a sentence.
 pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Result<NodeClient, String> {
-    let sized_type = SizedType::of(plan)?;
+    let sized_type = SizedType::for_plan(plan)?;
     let client = node.create_generic_client_with_qos(&plan.topic, echo(sized_type), qos(plan)).map_err(sentence)?;
     let reading = reading(plan, sized_type);
     let callback = node.add_callback(client, move |_, response| {
@@ -49,7 +49,7 @@ pub fn server(
     plan: &EndpointPlan,
     requests: Arc<dyn Responder>,
 ) -> Result<Box<dyn Received + Send>, String> {
-    let sized_type = SizedType::of(plan)?;
+    let sized_type = SizedType::for_plan(plan)?;
     let service = node.create_generic_service_with_qos(&plan.topic, echo(sized_type), qos(plan)).map_err(sentence)?;
     let reading = reading(plan, sized_type);
     let mut prepared = Prepared::new(plan, sized_type, is_loaned(plan));

@@ -38,7 +38,7 @@ impl GantryPublisher {
         let is_inline = plan.message.bytes <= options.max_inline_bytes;
         let mut publisher = created.map_err(sentence)?;
         if sized_type.size_bytes > 0 && !is_inline {
-            // If the type has no fixed size, a publisher has no memory before its first message. Therefore a loan of
+            // A publisher of a type without a fixed size has no memory before its first message. Therefore a loan of
             // the run's message length is tried here: if the memory does not suffice, the run is refused before it
             // starts.
             let length_bytes = if zero_copy { message.loan_bytes()? } else { message.body_bytes()? };

@@ -117,7 +117,7 @@ fn reading(spec: &RunSpec, sized_type: SizedType) -> Reading {
 /// # Errors
 /// The reason and the remedy, as a sentence.
 pub fn client(spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
-    let (node, sized_type) = (node(spec, plan)?, SizedType::of(plan)?);
+    let (node, sized_type) = (node(spec, plan)?, SizedType::for_plan(plan)?);
     let client = node.create_generic_client_with_qos(&plan.topic, echo(sized_type), qos(plan));
     let client = Rc::new(RefCell::new(client.map_err(sentence)?));
     let prepared = Prepared::new(plan, sized_type, spec.zero_copy);
@@ -187,7 +187,7 @@ impl Subscription for Responses {
 /// # Errors
 /// The reason and the remedy, as a sentence.
 pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
-    let (node, sized_type) = (node(spec, plan)?, SizedType::of(plan)?);
+    let (node, sized_type) = (node(spec, plan)?, SizedType::for_plan(plan)?);
     let service = node.create_generic_service_with_qos(&plan.topic, echo(sized_type), qos(plan));
     let (service, in_hand) = (Rc::new(RefCell::new(service.map_err(sentence)?)), Rc::new(Cell::new(None)));
     let requests = Served { service: service.clone(), in_hand: in_hand.clone(), reading: reading(spec, sized_type) };

@@ -19,7 +19,7 @@ impl SizedType {
     ///
     /// # Errors
     /// The reason, as a sentence, if there is no such message.
-    pub fn of(plan: &EndpointPlan) -> Result<SizedType, String> {
+    pub fn for_plan(plan: &EndpointPlan) -> Result<SizedType, String> {
         let (name, layout) = (&plan.message.name, plan.message.layout);
         let message_type = message_type(name, layout)
             .ok_or_else(|| format!("there is no message `{name}` in the {} layout", layout.name()))?;

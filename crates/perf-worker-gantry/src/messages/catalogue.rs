@@ -13,7 +13,7 @@ use perf_worker::{choice::Choice, nearest::or_nearest};
 
 macro_rules! catalogue {
     ($types:ident: $($package:ident { $($name:ident)+ })+) => {
-        static $types: &[MessageType] = &[$($(MessageType::of::<$package::$name>(stringify!($name)),)+)+];
+        static $types: &[MessageType] = &[$($(MessageType::for_message::<$package::$name>(stringify!($name)),)+)+];
     };
 }
 

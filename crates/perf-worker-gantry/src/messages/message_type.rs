@@ -100,7 +100,7 @@ pub trait OwnedMessage: Send {
 
 impl MessageType {
     /// The table for the type `M`.
-    pub(super) const fn of<M: Benchmark>(name: &'static str) -> MessageType {
+    pub(super) const fn for_message<M: Benchmark>(name: &'static str) -> MessageType {
         MessageType {
             name,
             type_name: M::TYPE_NAME,

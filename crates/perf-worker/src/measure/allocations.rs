@@ -12,9 +12,9 @@ pub fn counted<T>(on: bool, work: impl FnOnce() -> T) -> (T, Counts) {
     if !on {
         return (work(), Counts::default());
     }
-    let before = allocations::of_this_thread();
+    let before = allocations::thread_counts();
     let done = work();
-    (done, allocations::of_this_thread().since(before))
+    (done, allocations::thread_counts().since(before))
 }
 
 #[cfg(test)]

@@ -175,7 +175,7 @@ mod tests {
             used.into_iter().find(|thread| thread.name == "publisher 7").unwrap()
         };
         let before = find();
-        // If the kernel never counts anything, the test runner's watchdog ends this loop.
+        // The test runner's watchdog ends this loop if the kernel never counts anything.
         while find().cpu_ns == before.cpu_ns || find().voluntary_switches == before.voluntary_switches {
             work(100_000);
         }

@@ -17,7 +17,7 @@ pub const FIELDS: [&str; 16] = [
 /// The resource usage of one process or thread, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[allow(missing_docs, reason = "the fields are those of getrusage(2) with its names")]
+#[allow(missing_docs, reason = "the fields have the meanings and names of getrusage(2)")]
 pub struct Usage {
     /// The time of the reading, nanoseconds of CLOCK_MONOTONIC.
     pub taken_ns: i64,
@@ -196,7 +196,7 @@ mod tests {
     fn work_shows_as_cpu_time_of_this_process() {
         let before = Usage::of_this_process().unwrap();
         let mut word = 1_u64;
-        // If the kernel never counts anything, the test runner's watchdog ends this loop.
+        // The test runner's watchdog ends this loop if the kernel never counts anything.
         while Usage::of_this_process().unwrap().cpu_ns() == before.cpu_ns() {
             (0..100_000).for_each(|i| word = std::hint::black_box(word.wrapping_mul(31).wrapping_add(i)));
         }

@@ -81,7 +81,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
         return Err(format!("this worker does not know the communicator {}", plan.spec.communicator));
     };
     let (spec, row_delay_ns) = (Arc::new(plan.spec), plan.row_delay_ns);
-    let placement = Placement::of(&spec);
+    let placement = Placement::for_run(&spec);
     // This comes first, because threads that start later inherit this scheduling.
     let own_scheduling = placement.apply_to_process()?;
     let before = Usage::of_this_thread()?;

@@ -68,7 +68,7 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
     let ((_orders, orders), (outgoing, _reports)) = (mpsc::channel(), mpsc::sync_channel(OUTGOING_CAPACITY));
     let flags = Flags { stop: AtomicBool::new(false), abandon: Arc::new(AtomicBool::new(false)) };
     let plan = EndpointPlan::of_run(&spec, Endpoint::Publisher(0), "");
-    let placement = Placement::of(&spec);
+    let placement = Placement::for_run(&spec);
     let row_delay_ns = ROW_DELAY_NS;
     let (spec, flags, expected) = (Arc::new(spec), Arc::new(flags), Arc::new(AtomicU64::new(NOT_DRAINING)));
     let context = Context {

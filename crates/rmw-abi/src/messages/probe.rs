@@ -44,7 +44,8 @@ pub(super) unsafe fn with_message<T>(
     // values.
     unsafe { init(memory.cast(), 0) };
     let found = probe(memory.wrapping_add(member.offset_ as usize));
-    // If `probe` failed, the layout is unknown and the message may be damaged, so its fields are leaked.
+    // The fields of the message are leaked if `probe` failed, because the layout is unknown and the message may be
+    // damaged.
     if found.is_some() {
         // SAFETY: initialised above.
         unsafe { fini(memory.cast()) };

@@ -95,7 +95,7 @@ pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     }
 }
 
-/// If the client does not exist any more, the response is dropped without an error.
+/// The response is dropped without an error if the client does not exist any more.
 ///
 /// # Safety
 /// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).

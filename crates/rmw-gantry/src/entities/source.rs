@@ -94,7 +94,7 @@ impl<E> Source<E> {
     where
         E: Receive + 'static,
     {
-        // If another call holds the lock, a callback runs or is being set, so one may be set.
+        // Another call that holds the lock runs a callback or sets one, so one may be set.
         let may_be_set = self.callback.try_lock().map_or(true, |callback| callback.is_set());
         if may_be_set && let Some(listener) = context.started_listener() {
             listener.add(self.id, ListenedSource(Arc::downgrade(self)));

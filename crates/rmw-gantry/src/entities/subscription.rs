@@ -42,7 +42,7 @@ pub struct Subscription {
     returned: Mutex<VecDeque<MessageInPlace>>,
     taken: AtomicU64,
     /// The number of losses that the event `RMW_EVENT_MESSAGE_LOST` has counted.
-    told_lost: AtomicU64,
+    reported_lost: AtomicU64,
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
 }
 
@@ -95,7 +95,7 @@ impl Subscription {
             held: Mutex::default(),
             returned: Mutex::default(),
             taken: AtomicU64::new(0),
-            told_lost: AtomicU64::new(0),
+            reported_lost: AtomicU64::new(0),
             events: EndpointEvents::new(),
         }
     }
@@ -109,7 +109,7 @@ impl Subscription {
         if is_unannounced {
             self.source.announce(&self.context);
         }
-        self.tell_lost(lost);
+        self.report_lost(lost);
         Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
     }
 
@@ -140,16 +140,16 @@ impl Subscription {
             library.library.skip_malformed(sample, why);
             Ok(library.lost())
         })?;
-        self.tell_lost(lost);
+        self.report_lost(lost);
         Ok(())
     }
 
     /// Adds new losses to the event `RMW_EVENT_MESSAGE_LOST`. `lost` is the number of all losses until now.
-    fn tell_lost(&self, lost: u64) {
-        let told = self.told_lost.load(Relaxed);
+    fn report_lost(&self, lost: u64) {
+        let reported = self.reported_lost.load(Relaxed);
         // Relaxed, like all counters here: a counter orders no other memory.
-        if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
-            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
+        if lost > reported && self.reported_lost.compare_exchange(reported, lost, Relaxed, Relaxed).is_ok() {
+            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - reported));
         }
     }
 

@@ -107,7 +107,7 @@ impl Flag {
     /// Detaches a wait set: the flag does not use `wake_up` after this call.
     pub fn detach(&self, wake_up: &WakeUp) {
         let attached = from_ref(wake_up).cast_mut();
-        // If another wake-up is attached by now, a thread may still ring `wake_up`.
+        // A thread may still ring `wake_up` if another wake-up is attached by now.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
         // The wait is short, because a thread in `ring` makes at most one system call. A signal handler that
         // interrupted this thread in `ring` has returned by now. The sleep gives the CPU to a ringing thread with a

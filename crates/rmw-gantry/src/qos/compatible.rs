@@ -126,10 +126,8 @@ pub fn check_compatible(
         if matches!((offered, requested), (Open(_), Open(_) | More(_)) | (Less(_), Open(_))) {
             compatibility = RMW_QOS_COMPATIBILITY_WARNING;
             let (offered, requested) = (offered.name(), requested.name());
-            let _ = write!(
-                text,
-                "WARNING: the {policy} of the publisher is {offered}, that of the subscription is {requested};"
-            );
+            let _ =
+                write!(text, "WARNING: the {policy} of the publisher is {offered}, the subscription's is {requested};");
         }
     }
     compatibility

@@ -31,10 +31,15 @@ const ONLY_DECLARED: &[&str] = &["rmw_get_dynamic_data_from_middleware", "rmw_ge
 fn main() -> ExitCode {
     let no_headers = is_ignored("headers", missing_compiler("cc", "c").or_else(missing_headers));
     let no_nm = is_ignored("exports", missing_nm());
+    let library = rmw_library();
+    let no_library = library.is_none().then(|| "there is no librmw.so beside the headers of ROS 2".to_owned());
+    let no_library = is_ignored("rmw", no_library) || no_headers || no_nm;
+    let knows_each = move || this_library_knows_each_function_of_rmw(&library.unwrap());
     let trials = vec![
         trial("the_bindings_agree_with_the_headers", the_bindings_agree_with_the_headers).with_ignored_flag(no_headers),
         trial("a_change_of_the_bindings_is_refused", a_change_of_the_bindings_is_refused).with_ignored_flag(no_headers),
         trial("the_headers_declare_the_functions", the_headers_declare_the_functions).with_ignored_flag(no_headers),
+        trial("this_library_knows_each_function_of_rmw", knows_each).with_ignored_flag(no_library),
         trial("the_library_exports_the_functions", the_library_exports_the_functions).with_ignored_flag(no_nm),
     ];
     libtest_mimic::run(&side_by_side(2), trials).exit_code()
@@ -76,7 +81,16 @@ fn a_change_of_the_bindings_is_refused() {
     }
 }
 
-fn the_headers_declare_the_functions() {
+/// Returns the path of `librmw.so` beside the headers; `None` if there is only a copy of the headers.
+fn rmw_library() -> Option<PathBuf> {
+    include_directories().iter().find_map(|directory| {
+        let library = directory.ancestors().find(|above| above.ends_with("include"))?.with_file_name("lib/librmw.so");
+        library.exists().then_some(library)
+    })
+}
+
+/// Returns the names of the functions that the headers of `rmw` declare.
+fn declared_functions() -> BTreeSet<String> {
     let mut declared = BTreeSet::new();
     for directory in include_directories().iter().map(|directory| directory.join("rmw")) {
         for header in fs::read_dir(directory).into_iter().flatten() {
@@ -87,20 +101,22 @@ fn the_headers_declare_the_functions() {
             }));
         }
     }
-    let own = declarations().functions;
+    declared
+}
+
+fn the_headers_declare_the_functions() {
+    let (declared, own) = (declared_functions(), declarations().functions);
     let missing: Vec<String> = own
         .iter()
         .map(|function| function.ident.to_string())
         .filter(|name| !declared.contains(name) && !OWN.contains(&&name[..]))
         .collect();
     assert!(missing.is_empty(), "the headers do not declare {}", missing.join(", "));
-    let Some(library) = include_directories().iter().find_map(|directory| {
-        let library = directory.ancestors().find(|above| above.ends_with("include"))?.with_file_name("lib/librmw.so");
-        library.exists().then_some(library)
-    }) else {
-        return;
-    };
-    let own = exports(&library);
+}
+
+/// Each function that the headers declare is in `librmw.so`, in this library, or only declared.
+fn this_library_knows_each_function_of_rmw(library: &Path) {
+    let (declared, own) = (declared_functions(), exports(library));
     let is_known = |name: &str| own.contains(name) || functions().contains(name) || ONLY_DECLARED.contains(&name);
     let unknown: Vec<&String> = declared.iter().filter(|name| !is_known(name)).collect();
     assert!(unknown.is_empty(), "this rmw has functions that rmw_gantry does not know: {unknown:?}");

@@ -62,7 +62,7 @@ fn sum(number: u64, bytes: &[u8], ranges: &[f64]) -> u64 {
 }
 
 /// A sequence with memory of `malloc`.
-fn of_malloc<T>(length: usize) -> Elements<T> {
+fn malloc_sequence<T>(length: usize) -> Elements<T> {
     // SAFETY: `calloc` accepts any size.
     let data = unsafe { libc::calloc(length.max(1), size_of::<T>()) };
     assert!(!data.is_null());
@@ -229,7 +229,7 @@ fn change(random: &mut Rng, blocks: &mut Blocks) -> bool {
         1 => bytes.size = random.usize(..=bytes.size),
         2 if !is_in_place(bytes) => {
             // SAFETY: the pointer is null, or `malloc` returned it.
-            unsafe { libc::free(replace(bytes, of_malloc(random.usize(..LONG_BYTES))).data.cast()) };
+            unsafe { libc::free(replace(bytes, malloc_sequence(random.usize(..LONG_BYTES))).data.cast()) };
         }
         _ => {}
     }
@@ -241,7 +241,7 @@ fn misuse(random: &mut Rng, blocks: &mut Blocks) -> bool {
     let Blocks { bytes, ranges, .. } = blocks;
     let is_long = is_in_place(bytes);
     match random.u32(..3) {
-        0 if is_long => *bytes = of_malloc(random.usize(..9000)),
+        0 if is_long => *bytes = malloc_sequence(random.usize(..9000)),
         // SAFETY: all bits 0 are a valid, empty sequence.
         1 if is_long => *bytes = unsafe { zeroed() },
         2 if is_long && is_in_place(ranges) => {

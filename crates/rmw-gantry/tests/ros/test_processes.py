@@ -58,7 +58,7 @@ class Signals(RosTest):
     def test_a_termination_ends_a_spin_in_order(self):
         spinner = self.peer("spinner")
         spinner.signal(signal.SIGTERM)
-        # If the context ends during a wait, rclpy raises an exception; between two waits, it does not.
+        # rclpy raises an exception if the context ends during a wait; between two waits, it does not.
         self.assertIn(spinner.line(), ("shut down", "ended"))
         self.assertEqual(spinner.status(), 0)
 

@@ -2,33 +2,21 @@
 //! for the given time, while every sample is checked. At the end, no file, mapping or descriptor may be left.
 //!
 //! The coordinator (`coordinator`) starts workers, which are processes of this program; it kills some of them and stops
-//! others for a while. It has its own endpoints, which live during the whole run (`survivor`). A worker (`worker`)
-//! joins a domain, runs players (`player`), which are threads with random actions, leaves, and joins again. The seed
-//! determines the actions but not their times, so two runs with one seed are similar, not equal. The first process that
-//! finds a broken rule ends the run with an error text.
+//! others for a while. It has its own endpoints, which live during the whole run (`coordinator::survivor`). A worker
+//! (`worker`) joins a domain, runs players (`worker::player`), which are threads with random actions, leaves, and joins
+//! again. The seed determines the actions but not their times, so two runs with one seed are similar, not equal. The
+//! first process that finds a broken rule ends the run with an error text.
 
-mod beat;
-mod checker;
+mod accounts;
 mod coordinator;
-mod counts;
 mod endpoint;
-mod forked;
-mod holder;
-mod message;
 mod options;
-mod player;
-mod process;
-mod report;
-mod survivor;
-mod topic;
-mod usage;
+mod outcome;
+mod samples;
 mod worker;
 
 use options::{Options, Role};
 use std::process::ExitCode;
-
-/// The error is a sentence for the user.
-type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {
     let outcome = match Options::read().role() {

@@ -1,6 +1,9 @@
 //! The clients. Hot clients call without a pause; slow clients take responses only every few milliseconds.
 
-use super::{AnyResult, Arguments, CLIENTS_PER_PROCESS, SERVICE, SLOW_IN_FLIGHT, counts::Counts, until_told};
+use crate::{
+    arguments::{AnyResult, Arguments, CLIENTS_PER_PROCESS, SERVICE, SLOW_IN_FLIGHT, until_closed},
+    counts::Counts,
+};
 use gantry::{Client, EngineError, Error, Node, Response};
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request};
 use std::{
@@ -22,7 +25,7 @@ const REPORT_PERIOD: Duration = Duration::from_millis(100);
 /// Runs the clients of this process and prints their counts, until the coordinator ends the process.
 pub fn run(arguments: &Arguments) -> AnyResult<()> {
     let (counts, stop) = (Arc::new(Counts::default()), Arc::new(AtomicBool::new(false)));
-    let end = until_told();
+    let end = until_closed();
     let last = arguments.clients.min(arguments.first + CLIENTS_PER_PROCESS);
     let threads: Vec<_> = (arguments.first..last)
         .map(|number| {

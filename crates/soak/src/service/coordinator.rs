@@ -1,6 +1,9 @@
 //! The coordinator. It starts the processes of servers and clients, kills some, adds up the counts, and checks them.
 
-use super::{AnyResult, Arguments, CLIENTS_PER_PROCESS, Role, SLOW_IN_FLIGHT, counts::Counts};
+use crate::{
+    arguments::{AnyResult, Arguments, CLIENTS_PER_PROCESS, Role, SLOW_IN_FLIGHT},
+    counts::Counts,
+};
 use clap::ValueEnum;
 use std::{
     env,

@@ -1,6 +1,6 @@
 //! A server that answers each request at once.
 
-use super::{AnyResult, SERVICE, until_told};
+use crate::arguments::{AnyResult, SERVICE, until_closed};
 use gantry::Node;
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Response};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Answers requests until the coordinator ends the process. The responses are alternately written in place and copied.
 pub fn run() -> AnyResult<()> {
     let mut service = Node::new(&format!("server_{}", std::process::id()))?.create_service::<AddTwoInts>(SERVICE)?;
-    let end = until_told();
+    let end = until_closed();
     while !end.is_finished() {
         service.wait(Duration::from_millis(20))?;
         while let Some(request) = service.take_request()? {

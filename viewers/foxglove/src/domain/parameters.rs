@@ -98,7 +98,7 @@ fn values_of_node(node: &Node, of: &str, names: &[&str]) -> Result<Vec<(String, 
     if values.len() >= names.len() {
         return Ok(names.into_iter().zip(values).collect());
     }
-    // If one of the names is not declared, a node of rclcpp returns no values at all, so each value is requested
+    // A node of rclcpp returns no values at all if one of the names is not declared, so each value is requested
     // separately.
     let mut found = Vec::new();
     for name in names {

@@ -132,7 +132,7 @@ impl Drop for Spinning {
 
 fn a_viewer_calls_a_service() {
     let node = node_in(13, "switch");
-    let of_type = ServiceTypeDescription::of::<SetBool>();
+    let of_type = ServiceTypeDescription::for_service::<SetBool>();
     let mut switch = node.create_generic_service("/switch", of_type).unwrap();
     let server = Server::start(13, &[]);
     let mut viewer = Viewer::new(&server);
@@ -201,7 +201,7 @@ fn a_server_of_another_host_is_shown_and_called_although_the_graph_has_only_the_
     });
     viewer.send_binary(call_message(id, 1, "json", br#"{"data": true}"#));
     eventually("the server asks", || node.count_clients("/switch").unwrap() == 1);
-    let mut switch = node.create_generic_service("/switch", ServiceTypeDescription::of::<SetBool>()).unwrap();
+    let mut switch = node.create_generic_service("/switch", ServiceTypeDescription::for_service::<SetBool>()).unwrap();
     assert!(switch.wait(PATIENCE).unwrap());
     let request_id = switch.take_request().unwrap().unwrap().id();
     switch.send_response_copy(request_id, b"\x01\0\0\0\x03\0\0\0on\0").unwrap();

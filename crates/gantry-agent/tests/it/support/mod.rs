@@ -40,7 +40,7 @@ pub const READER: ObjectId = ObjectId::new(1, ObjectKind::DATA_READER);
 
 /// The events of a client.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum Event {
     Connected,
     Refused(StatusValue),
     Disconnected(Disconnected),
@@ -58,7 +58,7 @@ pub trait Wire {
 pub struct TestClient {
     pub session: Session,
     pub wire: Box<dyn Wire>,
-    pub told: Vec<Told>,
+    pub events: Vec<Event>,
     origin: std::time::Instant,
     read: u16,
 }
@@ -118,7 +118,7 @@ impl TestClient {
         let config = ClientConfig { key: ClientKey(key.to_be_bytes()), mtu_bytes: MTU_BYTES as u16, boot_nonce: None };
         let link = Link::new(ArraySlots::new(), ArraySlots::new(), vec![0; 8192], ArraySlots::new());
         let origin = std::time::Instant::now();
-        Self { session: ClientSession::new(config, link), wire: Box::new(wire), told: Vec::new(), origin, read: 0 }
+        Self { session: ClientSession::new(config, link), wire: Box::new(wire), events: Vec::new(), origin, read: 0 }
     }
 
     /// Makes a client, connects it, and creates a participant, a publisher and a subscriber.
@@ -152,8 +152,8 @@ impl TestClient {
     /// Does all work that is due now, and then waits at most the time `longest` for one message.
     pub fn spin(&mut self, longest: Duration) {
         let now = self.now();
-        let Self { session, wire, told, .. } = self;
-        session.check(now, &mut |event| told.extend(Told::from(event)));
+        let Self { session, wire, events, .. } = self;
+        session.check(now, &mut |event| events.extend(Event::from(event)));
         while let Some(message) = session.transmit(now) {
             wire.send(message);
         }
@@ -161,8 +161,8 @@ impl TestClient {
         let message = wire.receive(longest.min(Duration::from_micros(until)));
         let now = self.now();
         if let Some(message) = message {
-            let Self { session, told, .. } = self;
-            session.receive(&message, now, &mut |event| told.extend(Told::from(event)));
+            let Self { session, events, .. } = self;
+            session.receive(&message, now, &mut |event| events.extend(Event::from(event)));
         }
     }
 
@@ -171,7 +171,7 @@ impl TestClient {
     pub fn until(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
         let limit = std::time::Instant::now() + PATIENCE;
         while !is_so(self) {
-            assert!(std::time::Instant::now() < limit, "never: {what}: {:?}", self.told);
+            assert!(std::time::Instant::now() < limit, "never: {what}: {:?}", self.events);
             self.spin(Duration::from_millis(20));
         }
     }
@@ -191,8 +191,8 @@ impl TestClient {
     pub fn status(&mut self, request: RequestId) -> StatusValue {
         let mut found = None;
         self.until("a status", |client| {
-            found = client.told.iter().find_map(|told| match told {
-                Told::Status(about, status) if about.request == request => Some(*status),
+            found = client.events.iter().find_map(|event| match event {
+                Event::Status(about, status) if about.request == request => Some(*status),
                 _ => None,
             });
             found.is_some()
@@ -291,8 +291,8 @@ impl TestClient {
 
     /// The data of an object that has arrived so far.
     pub fn data(&self, object: ObjectId) -> Vec<&[u8]> {
-        let data = self.told.iter().filter_map(|told| match told {
-            Told::Data(request, data) if request.object == object => Some(&data[..]),
+        let data = self.events.iter().filter_map(|event| match event {
+            Event::Data(request, data) if request.object == object => Some(&data[..]),
             _ => None,
         });
         data.collect()
@@ -304,7 +304,7 @@ fn reliable() -> Qos<'static> {
     Qos { flags, history_depth: Some(100), ..Qos::default() }
 }
 
-impl Told {
+impl Event {
     fn from(event: ClientEvent<'_>) -> Option<Self> {
         Some(match event {
             ClientEvent::Connected => Self::Connected,

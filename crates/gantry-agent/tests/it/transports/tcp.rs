@@ -39,8 +39,8 @@ fn a_tcp_connection_that_ends_is_replaced() {
     let mut client = TestClient::open(TcpWire::connect(&tcp), 0x0703);
     client.wire = Box::new(TcpWire::connect(&tcp));
     // Over the new connection, the agent answers that it does not know the session, so the client connects again.
-    let before = client.told.len();
-    client.until("connected again", |client| client.told.len() > before && client.session.is_connected());
+    let before = client.events.len();
+    client.until("connected again", |client| client.events.len() > before && client.session.is_connected());
     client.create_groups();
     exchange(&mut client, "over_another_tcp");
     assert_eq!(agent.statistics().len(), 1);

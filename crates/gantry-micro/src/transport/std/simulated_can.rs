@@ -86,7 +86,7 @@ impl CanFd for SimulatedCan {
     fn transmit(&mut self, data: &[u8]) -> io::Result<bool> {
         self.open()?;
         let Some(socket) = &self.socket else { return Ok(true) };
-        // If the bus has only one bit rate, it clears the bit rate switch.
+        // A bus with only one bit rate clears the bit rate switch.
         let frame = Frame { identifier: self.identifier, has_bit_rate_switch: true, data };
         write_frame(socket, frame).or_else(|error| {
             self.socket = None;

@@ -145,7 +145,7 @@ impl Publisher {
         file.publish_name(&domain).map_err(|error| removed(error, &domain, &description.topic))?;
         let file = Arc::new(file);
         let added = domain.process.add_endpoint(&domain.directory, &description);
-        // If adding the endpoint fails, its error is returned even if the removal of the file also fails.
+        // The error of adding the endpoint is returned even if the removal of the file also fails.
         let block = added.inspect_err(|_| drop(domain.directory.unlink(file.region.name())))?;
         participant.control.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());

@@ -29,7 +29,7 @@
 //! | copy | sample, after its subscription | the places' cell: the blocks alone, neither mapping nor domain | `free_orphan` of the sample: the blocks | `orphan::PLACES` |
 //! | copy | sample, after its subscription, while the record of a slot is an orphan | that record: the places | the copy frees nothing, because the flag of the places is not set; the sample in the slot frees all memory later | `orphan::RECORD`, `orphan::PLACES` |
 //!
-//! If the kernel refuses the heavy fence, a last sample may miss the flag. The next connection or subscription that
+//! A last sample may miss the flag if the kernel refuses the heavy fence. The next connection or subscription that
 //! takes or leaves a cell then frees the orphan (`orphan`). In a child of fork, nothing is freed.
 
 mod free_search;

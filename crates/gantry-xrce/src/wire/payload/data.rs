@@ -1,4 +1,4 @@
-//! DATA: data for a client: a sample, a request or a reply.
+//! The submessage DATA carries a sample, a request or a reply to a client.
 
 use super::{Payload, sealed::Sealed};
 use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};

@@ -25,7 +25,7 @@ pub type Agent = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
 /// An event of a client, without borrowed data.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum Event {
     Connected,
     Refused,
     Disconnected(Disconnected, u16),
@@ -46,7 +46,7 @@ pub struct Bench {
     pub there: Line<Vec<u8>>,
     pub back: Line<Vec<u8>>,
     pub now_us: u64,
-    pub told: Vec<Told>,
+    pub events: Vec<Event>,
     /// The data that the agent received.
     pub written: Vec<Vec<u8>>,
     /// Whether the agent sends all received data back.
@@ -68,7 +68,7 @@ impl Bench {
             there: Line::new(one_way_us, faults, seed),
             back: Line::new(one_way_us, faults, seed + 1),
             now_us: 0,
-            told: Vec::new(),
+            events: Vec::new(),
             written: Vec::new(),
             echoes: false,
             waiting: VecDeque::new(),
@@ -115,11 +115,11 @@ impl Bench {
             self.agent_receives(&message);
         }
         while let Some(message) = self.back.receive(self.now_us) {
-            let told = &mut self.told;
-            self.client.receive(&message, now, &mut |event| told.push(Told::from(event, now)));
+            let events = &mut self.events;
+            self.client.receive(&message, now, &mut |event| events.push(Event::from(event, now)));
         }
-        let told = &mut self.told;
-        self.client.check(now, &mut |event| told.push(Told::from(event, now)));
+        let events = &mut self.events;
+        self.client.check(now, &mut |event| events.push(Event::from(event, now)));
         while let Some(message) = self.client.transmit(now) {
             self.there.send(self.now_us, message.len(), message.to_vec());
         }
@@ -203,7 +203,7 @@ impl Bench {
     /// Connects the client. This takes less than two seconds of simulated time.
     pub fn connect(&mut self) {
         let limit_us = self.now_us + 2_000_000;
-        assert!(self.run(limit_us, |bench| bench.client.is_connected() && bench.agent.is_some()), "{:?}", self.told);
+        assert!(self.run(limit_us, |bench| bench.client.is_connected() && bench.agent.is_some()), "{:?}", self.events);
     }
 
     /// Writes a message into a stream of the client, as soon as the stream has room.
@@ -220,7 +220,7 @@ pub fn new_agent(peer: Peer, now: Instant) -> Agent {
     AgentSession::new(peer, Link::new(slots(16), slots(16), vec![0; 4096], slots(4)), now)
 }
 
-impl Told {
+impl Event {
     fn from(event: ClientEvent<'_>, now: Instant) -> Self {
         match event {
             ClientEvent::Connected => Self::Connected,

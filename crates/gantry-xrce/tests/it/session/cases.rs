@@ -2,7 +2,7 @@
 
 use super::{
     GOOD, ONE_WAY_US,
-    bench::{Bench, KEY, SLOT_BYTES, Told, new_agent},
+    bench::{Bench, Event, KEY, SLOT_BYTES, new_agent},
     data,
 };
 use crate::hex;
@@ -27,8 +27,8 @@ fn messages_of_every_length_around_those_of_slots_arrive_whole() {
         let message = vec![length as u8; length];
         bench.write(StreamId::RELIABLE, &message);
         sent.push(message);
-        let is_back = |bench: &mut Bench| bench.told.last() == sent.last().cloned().map(Told::Data).as_ref();
-        assert!(bench.run(bench.now_us + 1_000_000, is_back), "{length} bytes: {:?}", bench.told.last());
+        let is_back = |bench: &mut Bench| bench.events.last() == sent.last().cloned().map(Event::Data).as_ref();
+        assert!(bench.run(bench.now_us + 1_000_000, is_back), "{length} bytes: {:?}", bench.events.last());
     }
     assert!(bench.written == sent);
     let refused = bench.client.write(StreamId::RELIABLE, ObjectId(0x0015), &[], &vec![0; longest + 1]);
@@ -47,7 +47,7 @@ fn sessions_go_on_after_their_sequence_numbers_wrap() {
         assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written.len() == messages as usize));
         assert!(bench.written.iter().zip(0..messages).all(|(data, number)| *data == number.to_le_bytes()));
         assert!(bench.there.sent() - before >= u64::from(messages), "they share messages");
-        assert_eq!(bench.told, [Told::Connected]);
+        assert_eq!(bench.events, [Event::Connected]);
     }
 }
 
@@ -66,7 +66,7 @@ fn lost_heartbeats_delay_a_lost_message_only() {
         }
         bench.now_us = bench.client.deadline().unwrap().as_us();
     }
-    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written == [data(1), data(2)]), "{:?}", bench.told);
+    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written == [data(1), data(2)]), "{:?}", bench.events);
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn a_late_reply_of_the_clock_is_left() {
         // The agent answers both time-stamp requests, the late one first.
         bench.there.send(bench.now_us, late.len(), late);
         bench.run(bench.now_us + 100_000, |_| false);
-        let clocks: Vec<&Told> = bench.told.iter().filter(|told| matches!(told, Told::Clock { .. })).collect();
-        let [Told::Clock { offset_ns, error_ns }] = clocks[..] else { panic!("{clocks:?}") };
+        let clocks: Vec<&Event> = bench.events.iter().filter(|event| matches!(event, Event::Clock { .. })).collect();
+        let [Event::Clock { offset_ns, error_ns }] = clocks[..] else { panic!("{clocks:?}") };
         assert!(offset_ns.abs_diff(super::AHEAD_NS) <= *error_ns && *error_ns < 20_000_000, "{clocks:?}");
     }
 }

@@ -4,7 +4,7 @@ mod bench;
 mod cases;
 mod memory;
 
-use bench::{AHEAD_NS, Bench, Told};
+use bench::{AHEAD_NS, Bench, Event};
 use gantry_xrce::{
     session::{ClientEvent, Disconnected, WriteError},
     stream::Refused,
@@ -35,14 +35,17 @@ fn reliable_data_arrives_once_and_in_order_in_both_directions() {
         for data in &all {
             bench.write(StreamId::RELIABLE, data);
         }
-        let is_echo = |told: &&Told| matches!(told, Told::Data(_));
+        let is_echo = |event: &&Event| matches!(event, Event::Data(_));
         let limit_us = bench.now_us + 120_000_000;
-        let is_done = bench.run(limit_us, |bench| bench.told.iter().filter(is_echo).count() >= all.len());
+        let is_done = bench.run(limit_us, |bench| bench.events.iter().filter(is_echo).count() >= all.len());
         assert!(is_done, "seed {seed}: {} of {} arrived", bench.written.len(), all.len());
         assert!(bench.written == all, "seed {seed}: the agent got others");
-        let echoes: Vec<&Told> = bench.told.iter().filter(is_echo).collect();
-        assert!(echoes.iter().zip(&all).all(|(told, data)| **told == Told::Data(data.clone())), "seed {seed}");
-        assert!(!bench.told.iter().any(|told| matches!(told, Told::Disconnected(..) | Told::Malformed)), "seed {seed}");
+        let echoes: Vec<&Event> = bench.events.iter().filter(is_echo).collect();
+        assert!(echoes.iter().zip(&all).all(|(event, data)| **event == Event::Data(data.clone())), "seed {seed}");
+        assert!(
+            !bench.events.iter().any(|event| matches!(event, Event::Disconnected(..) | Event::Malformed)),
+            "seed {seed}"
+        );
     }
 }
 
@@ -58,10 +61,10 @@ fn an_agent_that_was_started_again_is_noticed_by_its_answer() {
         // without extensions answers only pings.
         bench.write(StreamId::RELIABLE, &data(1));
         let is_again = |bench: &mut Bench| bench.agent.is_some() && bench.client.is_connected();
-        assert!(bench.run(restarted_us + 1_000_000, is_again), "plain {is_plain}: {:?}", bench.told);
+        assert!(bench.run(restarted_us + 1_000_000, is_again), "plain {is_plain}: {:?}", bench.events);
         let us = bench.now_us - restarted_us;
         assert!(us < if is_plain { 400_000 } else { 30_000 }, "plain {is_plain}: it took {us} µs");
-        assert!(bench.told.contains(&Told::Disconnected(Disconnected::Unknown, 1)), "{:?}", bench.told);
+        assert!(bench.events.contains(&Event::Disconnected(Disconnected::Unknown, 1)), "{:?}", bench.events);
         bench.write(StreamId::RELIABLE, &data(2));
         assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written == [data(2)]));
     }
@@ -73,7 +76,7 @@ fn a_silent_agent_is_noticed_and_found_again() {
     bench.connect();
     (bench.agent, bench.is_up) = (None, false);
     assert!(bench.run(bench.now_us + 1_500_000, |bench| !bench.client.is_connected()));
-    assert!(bench.told.contains(&Told::Disconnected(Disconnected::Silent, 0)), "{:?}", bench.told);
+    assert!(bench.events.contains(&Event::Disconnected(Disconnected::Silent, 0)), "{:?}", bench.events);
     let object = ObjectId(0x0015);
     assert_eq!(bench.client.write(StreamId::RELIABLE, object, &[], &[1]), Err(WriteError::NotConnected));
     bench.run(bench.now_us + 20_000_000, |_| false);
@@ -93,11 +96,11 @@ fn a_slow_line_amid_fragments_is_not_silence() {
     let agent = bench.agent.as_mut().unwrap();
     agent.send(StreamId::RELIABLE, REQUEST, &[], &[9; 1800]).unwrap();
     assert!(
-        bench.run(bench.now_us + 8_000_000, |bench| bench.told.contains(&Told::Data(vec![9; 1800]))),
+        bench.run(bench.now_us + 8_000_000, |bench| bench.events.contains(&Event::Data(vec![9; 1800]))),
         "{:?}",
-        bench.told
+        bench.events
     );
-    assert!(!bench.told.iter().any(|told| matches!(told, Told::Disconnected(..))), "{:?}", bench.told);
+    assert!(!bench.events.iter().any(|event| matches!(event, Event::Disconnected(..))), "{:?}", bench.events);
 }
 
 #[test]
@@ -111,9 +114,10 @@ fn an_agent_that_began_the_session_anew_is_left() {
     // A late CREATE_CLIENT makes the agent reset its streams.
     bench.restart_agent();
     bench.write(StreamId::RELIABLE, &data(1));
-    let is_left =
-        |bench: &mut Bench| bench.told.iter().any(|told| matches!(told, Told::Disconnected(Disconnected::Stalled, _)));
-    assert!(bench.run(bench.now_us + 4_000_000, is_left), "{:?}", bench.told);
+    let is_left = |bench: &mut Bench| {
+        bench.events.iter().any(|event| matches!(event, Event::Disconnected(Disconnected::Stalled, _)))
+    };
+    assert!(bench.run(bench.now_us + 4_000_000, is_left), "{:?}", bench.events);
     bench.connect();
     bench.write(StreamId::RELIABLE, &data(2));
     assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written.last() == Some(&data(2))));
@@ -169,9 +173,9 @@ fn echoes(one_way_us: u64, us_per_byte: u64, is_plain: bool) -> (u64, u64) {
         if number == 11 {
             began_us = bench.now_us;
         }
-        let echoes = bench.told.len() + 1;
+        let echoes = bench.events.len() + 1;
         bench.write(StreamId::RELIABLE, &data(7 * number + 1));
-        assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.told.len() >= echoes));
+        assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.events.len() >= echoes));
     }
     (bench.there.sent() + bench.back.sent() - before, bench.now_us - began_us)
 }
@@ -205,7 +209,7 @@ fn data_that_answers_at_once_goes_before_the_acknowledgement() {
     (bench.is_plain, bench.echoes) = (true, true);
     bench.connect();
     bench.write(StreamId::RELIABLE, &data(1)); // the echo lets the agent measure the round trip
-    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.told.contains(&Told::Data(data(1)))));
+    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.events.contains(&Event::Data(data(1)))));
     bench.run(bench.now_us + 100_000, |_| false);
 
     for is_answered in [true, false] {
@@ -256,9 +260,9 @@ fn the_agents_clock_is_known_without_the_bias_of_the_line() {
         bench.is_plain = is_plain;
         bench.connect();
         bench.client.synchronise();
-        let is_measured = |bench: &mut Bench| bench.told.iter().any(|told| matches!(told, Told::Clock { .. }));
+        let is_measured = |bench: &mut Bench| bench.events.iter().any(|event| matches!(event, Event::Clock { .. }));
         assert!(bench.run(bench.now_us + 1_000_000, is_measured));
-        let Some(Told::Clock { offset_ns, error_ns }) = bench.told.last() else { panic!("{:?}", bench.told) };
+        let Some(Event::Clock { offset_ns, error_ns }) = bench.events.last() else { panic!("{:?}", bench.events) };
         let error = offset_ns.abs_diff(AHEAD_NS);
         assert!(error <= *error_ns, "plain {is_plain}: {error} ns beyond the bound of {error_ns} ns");
         // A reply that is 16 bytes longer than its request takes 1.4 ms longer, and half of this time is the error of
@@ -273,7 +277,7 @@ fn a_session_ends_and_begins() {
     bench.connect();
     bench.client.close(bench.now());
     assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.client.deadline().is_none()));
-    assert_eq!(bench.told, [Told::Connected, Told::Disconnected(Disconnected::Closed, 0)]);
+    assert_eq!(bench.events, [Event::Connected, Event::Disconnected(Disconnected::Closed, 0)]);
     assert!(bench.agent.is_none());
     bench.client.open(bench.now());
     bench.connect();

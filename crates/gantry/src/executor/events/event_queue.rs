@@ -1,6 +1,6 @@
 //! The bounded queue of the events executor: events in the order of priority and time.
 //!
-//! If several threads run callbacks, each event is also in a *lane*. The events of a lane run one at a time. The
+//! Each event is also in a *lane* if several threads run callbacks. The events of a lane run one at a time. The
 //! callbacks of a mutually exclusive group share a lane; each callback of a reentrant group has its own lane.
 //! Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
 

@@ -57,7 +57,7 @@ impl ReadyQueue {
         outcome
     }
 
-    /// If the run was slow, stores it for the warning at the next gathering.
+    /// Stores a slow run for the warning at the next gathering.
     fn note_run(&mut self, index: usize, outcome: RunOutcome) {
         if let Some(ran_ns) = slow_ns(&self.callbacks[index].callback, outcome) {
             let others = self.callbacks.iter().enumerate().filter(|(other, of)| of.is_running && *other != index);

@@ -18,8 +18,8 @@
 //! | 2 | hands the gathering over, waits in reserve | wakes one of the sleeping threads | ends the sleep of one of the
 //! two |
 //!
-//! If the next due time is earlier than the ends of both sleeps, `hand_over` wakes one of the two threads, which then
-//! sleeps until the due time.
+//! `hand_over` wakes one of the two threads if the next due time is earlier than the ends of both sleeps; this thread
+//! then sleeps until the due time.
 //!
 //! When a thread begins to run a callback, it hands the gathering over, and wakes at most one other thread:
 //!
@@ -29,7 +29,7 @@
 //! | none | some | a thread in reserve, which gathers and sleeps |
 //! | none | none | none: all threads run callbacks, and gather afterwards |
 //!
-//! If the thread wakes no sleeping thread, the next news wakes one.
+//! The next news wakes a thread if this thread wakes no sleeping thread.
 //!
 //! A spin with a condition has one more thread: the calling thread, which checks the condition after each gathering.
 

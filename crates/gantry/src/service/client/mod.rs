@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 /// tasks). There are three ways to call. [`Client::call`] blocks. [`Client::call_async`] is awaited. After
 /// [`Client::send_request`], [`Client::take_response`] returns the responses in the order of their arrival.
 ///
-/// If several servers answer, the first response counts. If all servers that received a request end before they answer,
+/// The first response counts if several servers answer. If all servers that received a request end before they answer,
 /// the request fails at once.
 ///
 /// ```
@@ -92,7 +92,8 @@ impl Node {
     /// # Errors
     /// The errors of [`Node::create_client`]; the QoS is BEST_EFFORT; its depth is 0 or above 10,000.
     pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Client<S>> {
-        let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos.into())?;
+        let (requests, tracker) =
+            RequestTracker::new(self, name, ServiceTypeDescription::for_service::<S>(), qos.into())?;
         Ok(Client { requests: Publisher::new(requests), tracker })
     }
 }

@@ -139,7 +139,7 @@ impl RequestTracker {
         Err(self.no_server()?)
     }
 
-    /// If no request is pending, drops all available responses, because they came too late, and does not count
+    /// Drops all available responses if no request is pending, because they came too late, and does not count
     /// overwritten responses as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {

@@ -93,7 +93,7 @@ impl Node {
     /// # Errors
     /// The errors of [`Node::create_service`]; the QoS is BEST_EFFORT; its depth is 0 or above 10,000.
     pub fn create_service_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Service<S>> {
-        let service_type = ServiceTypeDescription::of::<S>();
+        let service_type = ServiceTypeDescription::for_service::<S>();
         let (name, requests, replies) = self.server_on(name, service_type, qos.into())?;
         Ok(Service { name, requests: Subscription::new(requests), replies })
     }

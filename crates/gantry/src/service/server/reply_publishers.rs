@@ -220,8 +220,10 @@ mod tests {
     fn server(name: &str) -> (Node, gantry_shm::Subscription, ReplyPublishers, TypeDescription) {
         let node = Node::builder("reply_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         let of_any_size = TypeDescription { name: "response".into(), payload_bytes: usize::MAX, ..Default::default() };
-        let service_type =
-            ServiceTypeDescription { response: of_any_size.clone(), ..ServiceTypeDescription::of::<Trigger>() };
+        let service_type = ServiceTypeDescription {
+            response: of_any_size.clone(),
+            ..ServiceTypeDescription::for_service::<Trigger>()
+        };
         let requests = node.subscription_on(&request_topic(name), service_type.request.clone(), request_qos(DEPTH));
         let requests = requests.unwrap().engine;
         let replies = ReplyPublishers::new(&node, name, service_type, &requests).unwrap();

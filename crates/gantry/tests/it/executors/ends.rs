@@ -83,7 +83,7 @@ fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {
         count >= 5
     };
     assert!(executor.spin_until(PATIENCE, five).unwrap());
-    // If the executor has threads, further callbacks may run before the condition is checked.
+    // Further callbacks may run before the condition is checked if the executor has threads.
     let checks_each = !case.kind.has_threads() && case.kind != Kind::CallbackIsolated;
     assert!(count == 5 || !checks_each, "the condition is checked after each callback, but there were {count}");
 }

@@ -43,7 +43,7 @@ pub struct MeasuringOptions {
     /// Use it with --warmup, so that one-time allocations are not counted. Example: --check-memory --warmup 2
     #[arg(long)]
     pub check_memory: bool,
-    /// Also measures the CPU time and memory of a daemon of the middleware, by pid or name; repeatable
+    /// Measures the CPU time and memory of a daemon of the middleware, too, by pid or name; repeatable
     ///
     /// Example: --daemon iox-roudi
     #[arg(long, value_name = "PROCESS")]

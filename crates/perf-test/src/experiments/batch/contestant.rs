@@ -322,7 +322,7 @@ mod tests {
         let spec = best.spec(&shared("-m Array1k")).unwrap();
         assert_eq!(spec.settings, one("Mock").spec(&shared("-m Array1k")).unwrap().settings);
         assert!(spec.heading_notes[0].contains("cannot be `green`"), "{:?}", spec.heading_notes);
-        // If the middleware also refuses the default settings, the error is about the best settings.
+        // The error is about the best settings if the middleware also refuses the default settings.
         let refused = best.spec(&shared("-m Arry1k")).unwrap_err();
         assert!(refused.contains("cannot be `green`"), "{refused}");
         // The middleware refuses only the first setting, so the second one keeps its best value.

@@ -15,7 +15,7 @@ impl Comparison {
     /// The tables: one for each run, one with the best conditions, and one with the state of the machine under each
     /// condition. The last table also has the notes.
     fn tables(&self) -> Vec<Table> {
-        let of_runs = self.runs.iter().map(|run| self.of_run(run));
+        let of_runs = self.runs.iter().map(|run| self.table(run));
         let best = (self.conditions.len() > 1).then(|| self.best());
         of_runs.chain(best).chain([self.machines()]).collect()
     }
@@ -31,7 +31,7 @@ impl Comparison {
         ResultsFile { details: serde_json::to_value(self).ok(), ..file }
     }
 
-    fn of_run(&self, run: &LabelledResults) -> Table {
+    fn table(&self, run: &LabelledResults) -> Table {
         let mut rows = vec![headings(&["condition", "n"], &FIGURES)];
         for cell in &run.cells {
             let figures = FIGURES.iter().zip(&run.best).map(|(figure, best)| {

@@ -20,14 +20,14 @@ impl Experiments {
 
     /// The experiment to which a file belongs: the nearest folder above it that is an experiment. Empty if there is
     /// none.
-    pub fn of_file(&self, file: &str) -> String {
+    pub fn folder(&self, file: &str) -> String {
         let folders = Path::new(file).ancestors().skip(1).map(|folder| folder.display().to_string());
         folders.into_iter().find(|folder| self.0.contains(folder)).unwrap_or_default()
     }
 
     /// Sets the experiment and the contestant's settings (`form`) of a run, from the path of its log.
     pub fn name(&self, run: &mut Run) {
-        run.experiment = self.of_file(&run.file);
+        run.experiment = self.folder(&run.file);
         run.form = form(&run.file, &run.entry.spec.communicator);
     }
 }
@@ -61,7 +61,7 @@ mod tests {
             ("versus/4MB/a.json", "versus"),
             ("versus/again/a.json", "versus/again"),
         ] {
-            assert_eq!(experiments.of_file(file), experiment, "{file}");
+            assert_eq!(experiments.folder(file), experiment, "{file}");
         }
     }
 

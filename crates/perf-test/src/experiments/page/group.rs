@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::run::Run;
-use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
+use super::settings::{EXPERIMENT, Settings, has_no_column, in_words, is_of_middleware, settings, without_message};
 use crate::common::units::format_bytes;
 use crate::communicator::shown_contestant;
 use crate::log::figures::Figure;
@@ -116,7 +116,7 @@ impl<'a> Groups<'a> {
     pub fn new(runs: impl IntoIterator<Item = &'a Run>) -> Groups<'a> {
         let mut by_settings: BTreeMap<Settings, Vec<&Run>> = BTreeMap::new();
         for run in runs {
-            by_settings.entry(of_run(run)).or_default().push(run);
+            by_settings.entry(settings(run)).or_default().push(run);
         }
         let mut groups: Vec<Group> = by_settings.into_iter().map(|(key, runs)| Group::new(key, runs)).collect();
         groups.sort_by_cached_key(|group| {

@@ -1,8 +1,8 @@
 //! The sentences at the top of the page. Each says how much faster a contestant is than others, with intervals.
 //!
-//! If an experiment has a results file, the sentences use its ratios, which compare runs of the same round. Otherwise
-//! they compare the medians of two groups, whose runs belong to no common round. Baselines such as `memcpy` are no
-//! middlewares, so they are in no sentence.
+//! The sentences use the ratios of the experiment's results file if there is one, because these compare runs of the
+//! same round. Otherwise they compare the medians of two groups, whose runs belong to no common round. Baselines such
+//! as `memcpy` are no middlewares, so they are in no sentence.
 
 use super::folder::Folder;
 use super::group::{Group, Groups};
@@ -40,7 +40,7 @@ pub fn headlines(folder: &Folder, groups: &Groups) -> Vec<Headline> {
             .map(|sentence| Headline { experiment: experiment.to_owned(), sentence, is_paired })
             .collect::<Vec<_>>()
     };
-    let of_file = |(file, ratios): &(String, Vec<Ratio>)| of(&folder.experiments.of_file(file), ratios, true);
+    let of_file = |(file, ratios): &(String, Vec<Ratio>)| of(&folder.experiments.folder(file), ratios, true);
     let mut found: Vec<Headline> = folder.ratios.iter().flat_map(of_file).collect();
     for experiment in groups.experiments() {
         if !found.iter().any(|headline| headline.experiment == experiment) {

@@ -23,7 +23,7 @@ const OF_ONE_RUN: [&str; 9] = [
     "too_late_above_ns",
 ];
 /// Conditions that differ between messages, and so between the points of one curve over message size.
-const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
+const MESSAGE_CONDITIONS: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
 /// Conditions that have their own column, or that identify the contestant.
 const IN_COLUMNS: [&str; 8] =
     [CONTESTANT, "communicator", "executor", "middleware_version", "delivery", "rate_hz", "wait", "zero_copy"];
@@ -36,7 +36,7 @@ pub const EXPERIMENT: &str = "experiment";
 const OF_MIDDLEWARE: &str = "setting ";
 
 /// The settings by which runs are grouped: all except [`OF_ONE_RUN`].
-pub fn of_run(run: &Run) -> Settings {
+pub fn settings(run: &Run) -> Settings {
     let mut settings = Settings::new();
     for (name, value) in conditions(&run.entry.spec) {
         match value {
@@ -60,14 +60,14 @@ pub fn of_run(run: &Run) -> Settings {
 pub fn without_message(settings: &Settings) -> Settings {
     settings
         .iter()
-        .filter(|(name, _)| !OF_THE_MESSAGE.contains(&name.as_str()))
+        .filter(|(name, _)| !MESSAGE_CONDITIONS.contains(&name.as_str()))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }
 
 /// Whether a setting has no column of its own.
 pub fn has_no_column(name: &str) -> bool {
-    !IN_COLUMNS.contains(&name) && !OF_THE_MESSAGE.contains(&name) && !is_of_middleware(name)
+    !IN_COLUMNS.contains(&name) && !MESSAGE_CONDITIONS.contains(&name) && !is_of_middleware(name)
 }
 
 /// Whether the name belongs to a setting of the middleware.

@@ -94,7 +94,7 @@ impl PageTable {
         let conditions = vec![number("Rate"), text("Wait"), text("Path"), number("Runs")];
         let of_groups = groups.groups.iter().enumerate().map(|(index, group)| PageRow::of_group(groups, index, group));
         let missing = folder.shortfalls.iter().map(|(file, shortfall)| {
-            let experiment = folder.experiments.of_file(file);
+            let experiment = folder.experiments.folder(file);
             let reason = Cell {
                 is_strong: true,
                 small: format!("{}: {} ({file})", shortfall.title, shortfall.sentence),

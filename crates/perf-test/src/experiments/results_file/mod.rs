@@ -16,7 +16,7 @@ pub use ratio::{
     BETTER, CPU, Compared, LATENCY, MEMORY, NO_DIFFERENCE, Ratio, TAIL, TOO_FEW_ROUNDS, WORSE, ratio_tables,
 };
 pub use row::{RunResults, notes_of};
-pub use table::{Column, MEANING_OF_INTERVALS, Table, headings, of_rounds};
+pub use table::{Column, MEANING_OF_INTERVALS, Table, headings, rounds_suffix};
 
 use crate::{
     common::{error::Failure, units::Unit},

@@ -185,13 +185,18 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
         let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
         format!("The interval holds the true ratio with {:.1} % or more{more}.", least * 100.0)
     };
-    let of_number = of_number(ratios);
+    let note_on_chance = note_on_chance(ratios);
     let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
         A default has the base's default, a best the base's best.";
     let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
     let legends = MARKS.iter().filter(|(finding, ..)| is_there(finding));
     let legends = legends.map(|(_, mark, legend)| format!("{mark} {legend}"));
-    [of_ratio.to_owned(), of_interval].into_iter().chain(of_number).chain([FIGURES.to_owned()]).chain(legends).collect()
+    [of_ratio.to_owned(), of_interval]
+        .into_iter()
+        .chain(note_on_chance)
+        .chain([FIGURES.to_owned()])
+        .chain(legends)
+        .collect()
 }
 
 /// A sentence with the number of ratios that would differ from 1 by chance alone. `None` if fewer than two intervals
@@ -199,7 +204,7 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
 ///
 /// `compare logs` instead corrects for the number of figures, because it has few. This correction would need more than
 /// the usual six rounds here, so the sentence gives the number of wrong findings to expect.
-fn of_number(ratios: &[Ratio]) -> Option<String> {
+fn note_on_chance(ratios: &[Ratio]) -> Option<String> {
     let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
     let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));
     let by_chance: f64 = by_chance.sum();

@@ -100,6 +100,6 @@ pub fn headings(conditions: &[&str], figures: &[&Figure]) -> Vec<String> {
 
 /// The suffix of a table's title, such as `, medians of 3 rounds`; empty for one round.
 #[must_use]
-pub fn of_rounds(rounds: u32) -> String {
+pub fn rounds_suffix(rounds: u32) -> String {
     if rounds == 1 { String::new() } else { format!(", medians of {rounds} rounds") }
 }

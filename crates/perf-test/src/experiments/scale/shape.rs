@@ -72,7 +72,7 @@ impl Shape {
         let wanted = self.subscriptions.min(topics);
         let (mut found, mut at) = (BTreeSet::new(), (index + 1) * self.publishers);
         while found.len() < wanted {
-            // If the node already subscribes to this topic, the next free topic is taken.
+            // The next free topic is taken if the node already subscribes to this one.
             while found.contains(&(at % topics)) {
                 at += 1;
             }

@@ -49,7 +49,7 @@ pub(super) struct Finding {
 }
 
 /// Creates an axis with a single value.
-pub(super) fn of_value((option, value): (&str, &str)) -> Axis {
+pub(super) fn single_value((option, value): (&str, &str)) -> Axis {
     Axis::of_values(option, [value.to_owned()])
 }
 
@@ -63,7 +63,7 @@ pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<A
         ("warmup", warmup_s),
         ("max-runtime", measured_s),
     ];
-    axes.map(of_value).into()
+    axes.map(single_value).into()
 }
 
 /// The axis of the message types: the types that the user gave, or all types of the layout.

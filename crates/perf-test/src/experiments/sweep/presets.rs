@@ -1,7 +1,7 @@
 //! The presets. Each is a matrix whose options have other defaults, and which reports a finding.
 
 use super::{
-    preset::{Finding, Preset, defaults, messages_of, of_value},
+    preset::{Finding, Preset, defaults, messages_of, single_value},
     sizes, zero_copy,
 };
 use crate::{
@@ -15,7 +15,7 @@ use perf_worker_gantry::messages;
 pub const MATRIX: Preset = Preset {
     name: "matrix",
     heading: "Every combination",
-    axes: |_| Ok([("warmup", "1"), ("max-runtime", "3")].map(of_value).into()),
+    axes: |_| Ok([("warmup", "1"), ("max-runtime", "3")].map(single_value).into()),
     variants: |_, _, combination| vec![combination],
     spec: |contestant, run| contestant.exact_spec(run),
     is_strict: false,

@@ -5,7 +5,7 @@ use crate::{
     communicator::shown_contestant,
     experiments::{
         batch::{Options, value},
-        results_file::{RunResults, Table, notes_of, of_rounds},
+        results_file::{RunResults, Table, notes_of, rounds_suffix},
     },
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
 };
@@ -18,14 +18,14 @@ pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
     let title = match runs.len() {
         1 => "one run".to_owned(),
         n => format!("{n} runs"),
-    } + &of_rounds(rounds);
+    } + &rounds_suffix(rounds);
     let notes = findings.into_iter().chain(common(runs)).chain(notes(runs)).collect();
-    of_varied(title, notes, &FIGURES, runs)
+    varied_table(title, notes, &FIGURES, runs)
 }
 
 /// A table with a row for each run. The columns are the contestant, the options that differ between runs, the message
 /// size if it differs, and these figures.
-pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &[RunResults]) -> Table {
+pub fn varied_table(title: String, notes: Vec<String>, figures: &[&Figure], runs: &[RunResults]) -> Table {
     let varied = varied_of(runs);
     let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
     let bytes = sizes().any(|bytes| Some(bytes) != sizes().next()).then_some("bytes");

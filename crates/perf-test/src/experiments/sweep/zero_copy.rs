@@ -2,13 +2,13 @@
 
 use super::{
     preset::{Finding, defaults, messages_of},
-    table::of_varied,
+    table::varied_table,
 };
 use crate::{
     cli::{self, Axis, Choice, RunOptions},
     experiments::{
         batch::Contestant,
-        results_file::{CPU, LATENCY, Ratio, RunResults, of_rounds},
+        results_file::{CPU, LATENCY, Ratio, RunResults, rounds_suffix},
     },
     log::figures::{CPU_PER_MESSAGE, Figure, MEAN, P50, USAGE},
 };
@@ -78,9 +78,9 @@ pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
         finding.ratios.extend(ratios);
     }
     let figures: Vec<&Figure> = [&MEAN].into_iter().chain(&USAGE).collect();
-    let title = format!("result analysis{}", of_rounds(rounds));
+    let title = format!("result analysis{}", rounds_suffix(rounds));
     let note = "All workers since each started, without the instrument's own threads.".to_owned();
-    finding.tables = vec![of_varied(title, vec![note], &figures, runs)];
+    finding.tables = vec![varied_table(title, vec![note], &figures, runs)];
     finding
 }
 

@@ -32,7 +32,7 @@ pub struct FolderComparison {
     /// The other folder.
     new: PathBuf,
     /// The kinds of run that are in both folders.
-    kinds: Vec<Kind>,
+    kinds: Vec<RunKind>,
     /// The kinds of run that are only in the first folder.
     only_base: Vec<String>,
     /// The kinds of run that are only in the second folder.
@@ -44,7 +44,7 @@ pub struct FolderComparison {
 /// A kind of run with its comparison.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Kind {
+struct RunKind {
     /// The path of the logs in their folder, without the number of the round.
     name: String,
     /// The comparison of the runs of this kind.
@@ -121,7 +121,7 @@ impl FolderComparison {
                 (Some(before), Some(after)) => {
                     let comparison = Comparison::of_logs(&before, &after, bounds);
                     let comparison = comparison.map_err(|sentence| format!("{name}: {sentence}"))?;
-                    kinds.push(Kind { name, comparison });
+                    kinds.push(RunKind { name, comparison });
                 }
                 (Some(_), None) => only_base.push(name),
                 (None, _) => only_new.push(name),
@@ -143,7 +143,7 @@ impl FolderComparison {
     /// The sentences about the exceeded bounds.
     #[must_use]
     pub fn exceeded(&self) -> Vec<String> {
-        let of_kind = |kind: &Kind| {
+        let of_kind = |kind: &RunKind| {
             let sentence = |sentence: &str| format!("{}: {sentence}", kind.name);
             kind.comparison.exceeded().into_iter().map(sentence).collect::<Vec<_>>()
         };
@@ -164,7 +164,7 @@ impl FolderComparison {
             .extend((!left_out.is_empty()).then(|| format!("killed or failed, and left out: {}", left_out.join(", "))));
         lines.extend(self.warnings());
         let header = std::iter::once("run").chain(HEADER).map(str::to_owned).collect();
-        let shown: Vec<Vec<String>> = self.kinds.iter().flat_map(Kind::shown).collect();
+        let shown: Vec<Vec<String>> = self.kinds.iter().flat_map(RunKind::shown).collect();
         lines.push(String::new());
         if shown.is_empty() {
             lines.push("no change is shown".to_owned());
@@ -172,7 +172,7 @@ impl FolderComparison {
             lines.extend(table("changes from base to new, not paired", &[vec![header], shown].concat()));
         }
         lines.extend(self.counts());
-        let answers = |kind: &Kind| {
+        let answers = |kind: &RunKind| {
             let line = |answer: &Answer| format!("{answer} ({})", kind.name);
             kind.comparison.bounds.iter().map(line).collect::<Vec<_>>()
         };
@@ -184,7 +184,7 @@ impl FolderComparison {
     /// that have it.
     fn warnings(&self) -> Vec<String> {
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
-        for Kind { comparison, .. } in &self.kinds {
+        for RunKind { comparison, .. } in &self.kinds {
             let differences = comparison.differences.iter().map(|one| format!("not the same: {one}"));
             differences.chain(comparison.warnings.iter().cloned()).for_each(|one| *found.entry(one).or_default() += 1);
         }
@@ -208,7 +208,7 @@ impl FolderComparison {
     }
 }
 
-impl Kind {
+impl RunKind {
     /// Table rows for the figures with a shown change.
     fn shown(&self) -> Vec<Vec<String>> {
         let comparison = &self.comparison;

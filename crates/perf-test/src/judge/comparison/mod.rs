@@ -94,7 +94,7 @@ fn warnings(base: &Side, new: &Side) -> Vec<String> {
         [("base", base), ("new", new)].into_iter().flat_map(|(name, side)| side.warnings(name)).collect();
     if base.is_before(new) || new.is_before(base) {
         warnings.push(
-            "all runs of one side were measured before those of the other, so a change of the machine in between looks like a \
+            "all runs of one side were measured before the other side's, so a change of the machine in between looks like a \
              difference. Measure both sides in turn"
                 .to_owned(),
         );

@@ -33,7 +33,7 @@ impl Sampling {
         if now_ns < self.next_ns {
             return Vec::new();
         }
-        // If this sample is several periods late, it stands for all these periods.
+        // A sample that is several periods late stands for all these periods.
         self.next_ns += ((now_ns - self.next_ns) / self.period_ns + 1) * self.period_ns;
         pids.enumerate().map(|(process, pid)| self.sample(process, pid)).collect()
     }

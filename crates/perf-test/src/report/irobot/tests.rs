@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::log::{PublisherEntry, Spread, SubscriptionEntry};
 use crate::log::{RowAccounts, WorkerRow, documented_row};
-use crate::report::summary::tests::{of_publisher, of_subscription, spec, summary};
+use crate::report::summary::tests::{publisher_entry, spec, subscription_entry, summary};
 use perf_worker::measure::{
     events::{Event, Trouble},
     memory::Memory,
@@ -29,10 +29,10 @@ fn process(folder: &Path) -> (Process, Summary) {
     };
     let received = Received { samples: 900, late: 45, too_late: 9, ..Received::default() };
     let (lost, latency) = (100, times(100.0, 900));
-    let subscription = SubscriptionEntry { sent: 1000, received, lost, latency, ..of_subscription(0, 0, 0) };
+    let subscription = SubscriptionEntry { sent: 1000, received, lost, latency, ..subscription_entry(0, 0, 0) };
     summary.subscriptions = vec![subscription];
     let sent = Sent { samples: 1000, ..Sent::default() };
-    summary.publishers = vec![PublisherEntry { sent, publish: times(1.0, 1000), ..of_publisher(0) }];
+    summary.publishers = vec![PublisherEntry { sent, publish: times(1.0, 1000), ..publisher_entry(0) }];
     (Process { folder: folder.to_owned(), endpoints: endpoints.to_vec() }, summary)
 }
 
@@ -47,8 +47,8 @@ fn files(style: Style) -> BTreeMap<String, String> {
     let late = Trouble::Late { latency_ns: 3_000_000, limit_ns: 2_000_000 };
     let too_late = Trouble::TooLate { latency_ns: 184_382_000, limit_ns: 50_000_000 };
     let missing = |messages| Trouble::Missing { messages };
-    let of_subscription = [event(4, late), event(5, too_late), event(6, missing(10)), event(20, missing(1))];
-    files.events(Endpoint::Subscription(0), &Events { kept: of_subscription.to_vec(), more: 3 });
+    let subscription_events = [event(4, late), event(5, too_late), event(6, missing(10)), event(20, missing(1))];
+    files.events(Endpoint::Subscription(0), &Events { kept: subscription_events.to_vec(), more: 3 });
     // The publisher's timer skipped messages 8 to 12.
     let skipped = event(8, Trouble::Unsent { messages: 5 });
     files.events(Endpoint::Publisher(0), &Events { kept: vec![skipped], more: 0 });

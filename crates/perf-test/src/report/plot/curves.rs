@@ -3,7 +3,7 @@
 use plotters::prelude::RGBColor;
 
 use super::{
-    panel::{Axis, BLUE, GREEN, Line, Mark, ORANGE, Panel, RED, picture},
+    panel::{Axis, BLUE, GREEN, Mark, ORANGE, Panel, PlotLine, RED, picture},
     series::{bounds, log_axis, plain, time},
 };
 
@@ -82,9 +82,10 @@ pub fn draw(charts: &[Chart], layout: Layout) -> Result<String, String> {
 }
 
 fn panels(charts: &[Chart], has_equal_axes: bool) -> Vec<Panel> {
-    let lines: Vec<Vec<Line>> = charts.iter().map(Chart::lines).collect();
-    let panel = |(chart, own): (&Chart, &Vec<Line>)| {
-        let around: Vec<&Line> = if has_equal_axes { lines.iter().flatten().collect() } else { own.iter().collect() };
+    let lines: Vec<Vec<PlotLine>> = charts.iter().map(Chart::lines).collect();
+    let panel = |(chart, own): (&Chart, &Vec<PlotLine>)| {
+        let around: Vec<&PlotLine> =
+            if has_equal_axes { lines.iter().flatten().collect() } else { own.iter().collect() };
         let points = || around.iter().flat_map(|line| &line.points);
         let [x, y] = chart.scales;
         let axes = [x.axis(points().map(|(x, _)| *x)), y.axis(points().map(|(_, y)| *y))];
@@ -95,7 +96,7 @@ fn panels(charts: &[Chart], has_equal_axes: bool) -> Vec<Panel> {
 }
 
 impl Chart {
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<PlotLine> {
         let [x_scale, y_scale] = self.scales;
         let (mut colours, mut own) = (COLOURS.into_iter().cycle(), ORANGE);
         let line = |curve: &Curve| {
@@ -103,7 +104,7 @@ impl Chart {
             let colour = if curve.is_pale { pale(own) } else { own };
             let known = curve.points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0);
             let points = known.map(|(x, y)| (x_scale.log(*x), y_scale.log(*y))).collect();
-            Line { name: curve.name.clone(), colour, points }
+            PlotLine { name: curve.name.clone(), colour, points }
         };
         self.curves.iter().map(line).collect()
     }

@@ -94,7 +94,7 @@ impl ValueFormatter<f64> for Axis {
 
 /// A line of a panel.
 #[derive(Clone)]
-pub struct Line {
+pub struct PlotLine {
     pub name: String,
     pub colour: RGBColor,
     pub points: Vec<(f64, f64)>,
@@ -124,12 +124,12 @@ pub struct Panel {
     pub y: Axis,
     pub shade: Option<Shade>,
     pub marks: Vec<Mark>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PlotLine>,
 }
 
 impl Panel {
     /// Creates a panel without a shaded part and without vertical lines.
-    pub fn new(title: &str, across: &'static str, [x, y]: [Axis; 2], lines: Vec<Line>) -> Panel {
+    pub fn new(title: &str, across: &'static str, [x, y]: [Axis; 2], lines: Vec<PlotLine>) -> Panel {
         Panel { title: title.to_owned(), across, x, y, shade: None, marks: Vec::new(), lines }
     }
 

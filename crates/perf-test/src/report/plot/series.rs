@@ -1,11 +1,11 @@
 //! The lines of a plot, extracted from a log.
 //!
-//! If a run has more rows than a panel can show, neighbouring rows are merged into one point. Their histograms are
+//! Neighbouring rows are merged into one point if a run has more rows than a panel can show. Their histograms are
 //! added, so no sample is left out.
 
 use plotters::prelude::RGBColor;
 
-use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
+use super::panel::{Axis, BLUE, ORANGE, Panel, PlotLine, RED, Shade};
 use crate::log::{Distribution, Log, RowEntry};
 use crate::measure::percentiles::MIN_TAIL_SAMPLES;
 use perf_worker::measure::histogram::Latencies;
@@ -66,7 +66,7 @@ impl Series {
 
     /// The panel with the median, the 99th percentile and the maximum of the latency in each second.
     pub fn latency_over_time(&self) -> Panel {
-        let line = |name: &str, colour, which: fn(&[f64; 3]) -> f64| Line {
+        let line = |name: &str, colour, which: fn(&[f64; 3]) -> f64| PlotLine {
             name: String::from(name),
             colour,
             points: self.over_time(|moment| moment.latency_ns.as_ref().map(|latency| which(latency).max(1.0).log10())),
@@ -85,10 +85,10 @@ impl Series {
         let mut lines = Vec::new();
         if self.response.n() > 0 {
             let points = by_percentile(&self.response, longest_response_ns);
-            lines.push(Line { name: "from due time".to_owned(), colour: ORANGE, points });
+            lines.push(PlotLine { name: "from due time".to_owned(), colour: ORANGE, points });
         }
         let points = by_percentile(&self.latency, longest_ns);
-        lines.push(Line { name: "from send time".to_owned(), colour: BLUE, points });
+        lines.push(PlotLine { name: "from send time".to_owned(), colour: BLUE, points });
         let n = self.latency.n() as f64;
         let shade =
             (n > 0.0).then(|| Shade { from: (n / MIN_TAIL_SAMPLES).log10().max(0.0), name: "fewer than 10 beyond" });
@@ -119,9 +119,9 @@ impl Series {
     fn figures_over_time(&self, title: &str, figures: &[Figure]) -> Panel {
         let line = |(name, colour, figure): &Figure| {
             let points = self.over_time(|moment| Some(figure(moment)));
-            Line { name: String::from(*name), colour: *colour, points }
+            PlotLine { name: String::from(*name), colour: *colour, points }
         };
-        let lines: Vec<Line> = figures.iter().map(line).collect();
+        let lines: Vec<PlotLine> = figures.iter().map(line).collect();
         Panel::new(title, TIME, [self.time_axis(), from_zero(&lines)], lines)
     }
 
@@ -187,7 +187,7 @@ fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
 }
 
 /// A logarithmic axis that contains all times of these lines, whose y values are logarithms of ns.
-fn times_axis(lines: &[Line]) -> Axis {
+fn times_axis(lines: &[PlotLine]) -> Axis {
     log_axis(lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height), time)
 }
 
@@ -211,7 +211,7 @@ pub fn log_axis(places: impl Iterator<Item = f64>, mark: fn(f64) -> String) -> A
     Axis { range: (low, high), marks, mark }
 }
 
-fn from_zero(lines: &[Line]) -> Axis {
+fn from_zero(lines: &[PlotLine]) -> Axis {
     let highest = lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height).fold(0.0, f64::max);
     let high = if highest > 0.0 { highest * 1.1 } else { 1.0 };
     Axis { range: (0.0, high), marks: marks(0.0, high), mark: plain }

@@ -14,7 +14,7 @@ const ROW: i32 = 20;
 const HEAD: i32 = 84;
 /// The largest number of subscriptions that the plot shows. If there are more, it shows the worst: first by the number
 /// of lost messages, then by the 99th percentile. The log has all.
-const MOST_ROWS: usize = 60;
+const MAX_ROWS: usize = 60;
 /// The left and right ends of two columns (latencies, late messages), and the left end of the column of counts, px.
 const LATENCY: (i32, i32) = (310, 790);
 const LATE: (i32, i32) = (830, 1060);
@@ -43,10 +43,10 @@ impl Topics {
     /// Creates the rows from a summary.
     pub fn from_summary(summary: &Summary) -> Topics {
         let mut shown: Vec<&SubscriptionEntry> = summary.subscriptions.iter().filter(|of| of.place.is_some()).collect();
-        let left_out = shown.len().saturating_sub(MOST_ROWS);
+        let left_out = shown.len().saturating_sub(MAX_ROWS);
         if left_out > 0 {
             shown.sort_by_key(|of| std::cmp::Reverse((of.lost, of.p99_ns)));
-            shown.truncate(MOST_ROWS);
+            shown.truncate(MAX_ROWS);
         }
         shown.sort_by(|one, other| one.place.as_ref().map(names).cmp(&other.place.as_ref().map(names)));
         Topics { rows: shown.into_iter().map(TopicRow::from_entry).collect(), left_out }

@@ -67,8 +67,8 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         core_percent: 9.0,
         cpu_per_message_ns: Some(900_000.0),
         cores: 2,
-        subscriptions: (0..spec.subscriptions).map(|index| of_subscription(index, 0, latency_ns)).collect(),
-        publishers: (0..spec.publishers).map(of_publisher).collect(),
+        subscriptions: (0..spec.subscriptions).map(|index| subscription_entry(index, 0, latency_ns)).collect(),
+        publishers: (0..spec.publishers).map(publisher_entry).collect(),
         servers: Vec::new(),
         chains: Vec::new(),
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
@@ -133,7 +133,7 @@ fn a_good_run_is_reported_in_full() {
 }
 
 /// A subscription that lost `lost` of 1000 messages. All other messages have the same latency.
-pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> SubscriptionEntry {
+pub(crate) fn subscription_entry(index: u32, lost: u64, latency_ns: u64) -> SubscriptionEntry {
     let latency = times(1000 - lost, latency_ns);
     SubscriptionEntry {
         index,
@@ -149,7 +149,7 @@ pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> Subscri
 }
 
 /// A publisher that was never late.
-pub(crate) fn of_publisher(index: u32) -> PublisherEntry {
+pub(crate) fn publisher_entry(index: u32) -> PublisherEntry {
     PublisherEntry {
         index,
         place: None,
@@ -164,16 +164,16 @@ pub(crate) fn of_publisher(index: u32) -> PublisherEntry {
 
 #[test]
 fn each_subscription_is_shown_and_of_many_the_worst() {
-    let few = vec![of_subscription(0, 0, 1_000_000), of_subscription(1, 1000, 0)];
+    let few = vec![subscription_entry(0, 0, 1_000_000), subscription_entry(1, 1000, 0)];
     let text = printed("-s 2", &Summary { subscriptions: few, ..summary("-s 2", 1000) });
     assert!(
         text.contains("subscription 0         1000         0         5         0   1.00 ms   1.00 ms   1.00 ms"),
         "{text}"
     );
     assert!(text.contains("subscription 1            0      1000         5         0"), "{text}");
-    let mut many: Vec<SubscriptionEntry> = (0..100).map(|index| of_subscription(index, 0, 1000)).collect();
-    many[42] = of_subscription(42, 1000, 0);
-    many[17] = of_subscription(17, 0, 9_000_000);
+    let mut many: Vec<SubscriptionEntry> = (0..100).map(|index| subscription_entry(index, 0, 1000)).collect();
+    many[42] = subscription_entry(42, 1000, 0);
+    many[17] = subscription_entry(17, 0, 9_000_000);
     let text = printed("-s 100", &Summary { subscriptions: many, ..summary("-s 100", 1000) });
     let shown: Vec<&str> =
         text.lines().filter(|line| line.contains("  subscription ") && !line.contains("KiB")).collect();

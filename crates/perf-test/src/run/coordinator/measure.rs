@@ -90,7 +90,7 @@ impl Run<'_> {
         match daemon.end() {
             Ok(usage) => {
                 self.summary.daemons.push(usage);
-                exit.into_iter().for_each(|sentence| warn(sentence, "Its figures are those of the seconds before"));
+                exit.into_iter().for_each(|sentence| warn(sentence, "Its figures are from the seconds before"));
             }
             Err(sentence) => warn(exit.unwrap_or(sentence), "Its cost is in no figure"),
         }

@@ -71,7 +71,7 @@ pub fn run(
         }
         Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement)
     };
-    Placement::of(spec).check().map_err(Failure::Usage)?;
+    Placement::for_run(spec).check().map_err(Failure::Usage)?;
     let program = communicator.worker();
     // Keeps the CPUs awake until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };

@@ -148,7 +148,7 @@ fn totals(spec: &RunSpec, summary: &Summary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::tests::{of_subscription, spec, summary};
+    use crate::report::summary::tests::{spec, subscription_entry, summary};
     use crate::topology::Processes;
     use perf_worker::{measure::tally::Received, run_spec::Threshold};
 
@@ -160,7 +160,7 @@ mod tests {
         let mut spec = spec("");
         spec.capabilities.overwritten = counts_overwritten;
         let received = Received { samples: 90, overwritten, ..Received::default() };
-        let figures = of_subscription(0, 1000, 0);
+        let figures = subscription_entry(0, 1000, 0);
         summary.subscriptions = vec![SubscriptionEntry { sent: 100, received, lost: 10, ..figures }];
         summary.warnings = summary.figure_warnings(&spec);
         let endpoint = Endpoint::Subscription(0);

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::{
         log::SubscriptionEntry,
-        report::summary::tests::{of_subscription, summary},
+        report::summary::tests::{subscription_entry, summary},
     };
 
     fn verdicts(text: &str, run: &Summary) -> Vec<(String, bool, String)> {
@@ -259,7 +259,7 @@ mod tests {
         expected.sort();
         assert_eq!(found, expected);
         // The process of a subscription was killed, so the number of late or lost messages is unknown.
-        let killed = SubscriptionEntry { sent: 1010, ..of_subscription(0, 0, 0) };
+        let killed = SubscriptionEntry { sent: 1010, ..subscription_entry(0, 0, 0) };
         run.subscriptions = vec![killed];
         (run.total.received.late, run.lost) = (0, 0);
         let of_killed = verdicts(text, &run);

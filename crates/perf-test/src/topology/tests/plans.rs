@@ -91,7 +91,7 @@ fn processes_of_one_name_have_numbers() {
     };
     assert_eq!(names(Processes::File), ["robot", "robot_3", "robot_2"]);
     assert_eq!(names(Processes::Node), ["/a", "/b", "/a_2", "/b_2", "/a_3", "/b_3"]);
-    let note = "2 names are those of several nodes, as /a of 3: the tables tell such nodes apart by their topics only";
+    let note = "2 names belong to several nodes, as /a to 3: the tables tell such nodes apart by their topics only";
     assert_eq!(topology.notes, [note]);
 }
 

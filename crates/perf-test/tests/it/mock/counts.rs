@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use super::{Counts, Mocked, measure, measure_all, of_ids};
+use super::{Counts, Mocked, count_ids, measure, measure_all};
 use crate::program::Memory;
 
 test_support::tests![
@@ -29,7 +29,7 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
     let run = measure("latency=100us,lose=10,overwrite=7,duplicate=11", "-r 500 --max-runtime 2");
     let lost = |id: u64| id.is_multiple_of(10);
     let overwritten = |id: u64| id.is_multiple_of(7) && !lost(id);
-    let (unexplained, overwritten_all) = (of_ids(1000, lost), of_ids(1000, overwritten));
+    let (unexplained, overwritten_all) = (count_ids(1000, lost), count_ids(1000, overwritten));
     let received = 1000 - unexplained - overwritten_all;
     run.assert_counts(Counts {
         sent: 1000,
@@ -37,7 +37,7 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
         lost: unexplained + overwritten_all,
         overwritten: overwritten_all,
         unexplained,
-        duplicates: of_ids(1000, |id| id.is_multiple_of(11) && !lost(id) && !overwritten(id)),
+        duplicates: count_ids(1000, |id| id.is_multiple_of(11) && !lost(id) && !overwritten(id)),
         ..Counts::default()
     });
     run.assert_warnings(&["overwritten", "lost", "duplicates", "few-samples"]);
@@ -102,7 +102,7 @@ fn a_middleware_that_refuses_everything_ends_the_run_with_its_reason() {
 fn every_publisher_has_losses_of_its_own() {
     let run = measure("lose=10,swap=7", "-p 3 -s 2 -r 100 --max-runtime 1");
     let lost = 3 * 2 * 10;
-    let reordered = 3 * 2 * of_ids(100, |id| id.is_multiple_of(7) && !id.is_multiple_of(10));
+    let reordered = 3 * 2 * count_ids(100, |id| id.is_multiple_of(7) && !id.is_multiple_of(10));
     run.assert_counts(Counts {
         sent: 300,
         received: 600 - lost,
@@ -119,7 +119,7 @@ fn as_fast_as_possible_counts_as_exactly() {
     let sent = run.counts().sent;
     assert!(sent > 1000, "{}", run.run.stdout);
     let (lost, late) = (sent / 100, run.counts().late);
-    let duplicates = of_ids(sent, |id| id.is_multiple_of(33) && !id.is_multiple_of(100));
+    let duplicates = count_ids(sent, |id| id.is_multiple_of(33) && !id.is_multiple_of(100));
     run.assert_counts(Counts {
         sent,
         received: sent - lost,
@@ -136,7 +136,7 @@ fn as_fast_as_possible_counts_as_exactly() {
 
 fn ids_of_32_bits_count_the_same() {
     let run = measure("lose=10,swap=7", "-m stamped9_float32 -r 100 --max-runtime 1");
-    let reordered = of_ids(100, |id| id.is_multiple_of(7) && !id.is_multiple_of(10));
+    let reordered = count_ids(100, |id| id.is_multiple_of(7) && !id.is_multiple_of(10));
     run.assert_counts(Counts { sent: 100, received: 90, lost: 10, unexplained: 10, reordered, ..Counts::default() });
 }
 
@@ -174,7 +174,7 @@ fn samples_before_a_late_joiner_are_not_lost() {
     subscriber.signal(Signal::INT);
     let run = subscriber.finish();
     run.assert_good();
-    let lost = of_ids(300, |id| id > 100 && id.is_multiple_of(7));
+    let lost = count_ids(300, |id| id > 100 && id.is_multiple_of(7));
     assert_eq!((run.number("received"), run.number("lost")), (200 - lost, lost), "{}", run.stdout);
     assert!(run.stdout.contains("100 sent before matching, 0 from the history"), "{}", run.stdout);
     memory.assert_empty();
@@ -186,7 +186,7 @@ fn all_strategies_count_the_same() {
     let [apart, threads, one_thread] = ["INTER_PROCESS", "INTER_THREAD", "INTRA_THREAD"].map(options);
     let [apart, threads, one_thread] =
         measure_all([(scripts, &apart), (scripts, &threads), (scripts, &one_thread)]).map(|run| run.counts());
-    let duplicates = 2 * of_ids(100, |id| id.is_multiple_of(3) && !id.is_multiple_of(10) && !id.is_multiple_of(11));
+    let duplicates = 2 * count_ids(100, |id| id.is_multiple_of(3) && !id.is_multiple_of(10) && !id.is_multiple_of(11));
     let expected = Counts {
         sent: 100,
         received: 162,

@@ -125,7 +125,7 @@ fn a_dead_subscription_blocks_no_endpoint_and_leaves_nothing() {
 
 fn messages_without_a_subscription_are_counted() {
     let memory = Memory::new();
-    let run = memory.run("-c Mock -t nobody -s 0 -r 100 --max-runtime 1");
+    let run = memory.run("-c Mock -t lonely -s 0 -r 100 --max-runtime 1");
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     assert!(run.stdout.contains("100 of these while no subscription was matched"), "{}", run.stdout);
     assert!(run.stdout.contains("100 of 100 messages were sent while no subscription was matched"), "{}", run.stdout);

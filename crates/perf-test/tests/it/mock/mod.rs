@@ -266,6 +266,6 @@ pub fn assert_close(found: f64, expected: f64, part: f64) {
 }
 
 /// The number of ids from 1 to `last` for which `is_such` is true.
-pub fn of_ids(last: u64, is_such: impl Fn(u64) -> bool) -> u64 {
+pub fn count_ids(last: u64, is_such: impl Fn(u64) -> bool) -> u64 {
     (1..=last).filter(|id| is_such(*id)).count() as u64
 }

@@ -72,7 +72,7 @@ fn phases_that_are_not_marked_are_none() {
     assert!(!off.run.stdout.contains("where the time goes"), "{}", off.run.stdout);
     assert_eq!(marks(&none), [0; 4]);
     assert!(none.run.stdout.contains("not marked"), "{}", none.run.stdout);
-    // If the time of the bytes in hand is not marked, the phase of the wake-up lasts until the reception.
+    // The phase of the wake-up lasts until the reception if the time of the bytes in hand is not marked.
     assert_eq!(marks(&arrival), [0, 100, 100, 0]);
     assert_spread(&arrival.summary().total.wake_up, 100, 1400.0);
     assert_eq!(marks(&hand), [0, 0, 0, 100]);

@@ -128,8 +128,7 @@ impl Executor for MockExecutor {
 }
 
 impl MockTimer {
-    /// If the timer is due, moves it on by whole periods and returns the number of skipped periods; otherwise returns
-    /// `None`.
+    /// Moves a due timer on by whole periods and returns the number of skipped periods; otherwise returns `None`.
     fn take(&mut self) -> Option<u64> {
         let late_ns = now_ns() - self.next_ns;
         if late_ns < 0 {

@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// Sends ten messages at 100, 200, and so on. Returns the ids and the times of reception of the delivered messages.
-    fn of_ten(script: &str) -> Vec<(u64, i64)> {
+    fn receive_ten(script: &str) -> Vec<(u64, i64)> {
         let mut in_flight = InFlight::new(script.parse().unwrap());
         (1..=10).for_each(|id| in_flight.arrived(message(1, id, 100 * id as i64)));
         std::iter::from_fn(|| in_flight.next(i64::MAX)).map(|next| (next.message.id, next.received_ns)).collect()
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn each_key_does_what_it_says() {
         let plain: Vec<(u64, i64)> = (1..=10).map(|id| (id, 100 * id as i64 + 5)).collect();
-        let ids = |script| of_ten(script).into_iter().map(|(id, _)| id).collect::<Vec<u64>>();
-        assert_eq!(of_ten("latency=5ns"), plain);
+        let ids = |script| receive_ten(script).into_iter().map(|(id, _)| id).collect::<Vec<u64>>();
+        assert_eq!(receive_ten("latency=5ns"), plain);
         assert_eq!(ids("lose=4"), [1, 2, 3, 5, 6, 7, 9, 10]);
         assert_eq!(ids("overwrite=5"), [1, 2, 3, 4, 6, 7, 8, 9]);
         assert_eq!(ids("join=7"), [8, 9, 10]);
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(ids("swap=1"), [2, 1, 4, 3, 6, 5, 8, 7, 10, 9]);
         assert_eq!(ids("swap=10"), [1, 2, 3, 4, 5, 6, 7, 8, 9], "the last one has no successor");
         assert_eq!(ids("duplicate=5,overwrite=5"), [1, 2, 3, 4, 6, 7, 8, 9]);
-        assert_eq!(of_ten("latency=5ns,slow=9:2us,early=8:1ns")[7..], [(8, 799), (9, 2900), (10, 1005)]);
-        assert_eq!(of_ten("latency=5ns,swap=9")[8..], [(10, 1005), (9, 905)]);
+        assert_eq!(receive_ten("latency=5ns,slow=9:2us,early=8:1ns")[7..], [(8, 799), (9, 2900), (10, 1005)]);
+        assert_eq!(receive_ten("latency=5ns,swap=9")[8..], [(10, 1005), (9, 905)]);
     }
 
     #[test]

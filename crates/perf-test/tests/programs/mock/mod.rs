@@ -321,7 +321,7 @@ impl MockSubscription {
     fn new(spec: &RunSpec, plan: &EndpointPlan) -> Result<MockSubscription, String> {
         let endpoint = MockEndpoint::new(spec, plan, Kind::Subscription)?;
         let script = match plan.endpoint {
-            Endpoint::Subscription(index) => spec.mock.of_subscription(index),
+            Endpoint::Subscription(index) => spec.mock.for_subscription(index),
             Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
         let MockScript { copy: copies, nameless, .. } = script;

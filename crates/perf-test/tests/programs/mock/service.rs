@@ -20,7 +20,7 @@ use perf_worker::{
 type Source = [u8; 16];
 
 /// The plan of an endpoint for the responses to a client.
-fn of_responses(plan: &EndpointPlan, client: &Source) -> EndpointPlan {
+fn response_plan(plan: &EndpointPlan, client: &Source) -> EndpointPlan {
     EndpointPlan { topic: format!("{}/responses/{client:02x?}", plan.topic), ..plan.clone() }
 }
 
@@ -36,7 +36,7 @@ pub fn client_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockPublisher
     let index = match plan.endpoint {
         Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => index,
     };
-    let own = EndpointPlan { endpoint: Endpoint::Subscription(index), ..of_responses(plan, &requests.source) };
+    let own = EndpointPlan { endpoint: Endpoint::Subscription(index), ..response_plan(plan, &requests.source) };
     let mut responses = MockSubscription::new(spec, &own)?;
     // The server creates its publisher of responses only for its first response. So the client counts as matched when
     // it finds the server on the topic of requests.
@@ -128,7 +128,7 @@ impl Answers {
     /// Sends a response to this client.
     pub fn send(&mut self, client: Source, draft: &mut dyn Draft) -> Result<Sent, String> {
         if !self.clients.contains_key(&client) {
-            let mut publisher = MockPublisher::new(&self.spec, &of_responses(&self.plan, &client))?;
+            let mut publisher = MockPublisher::new(&self.spec, &response_plan(&self.plan, &client))?;
             publisher.subscriptions = transport::connect_all(&publisher.endpoint.key, Kind::Subscription)?;
             self.clients.insert(client, publisher);
         }

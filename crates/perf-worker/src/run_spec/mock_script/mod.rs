@@ -175,7 +175,7 @@ impl MockScript {
 
     /// The script that applies to subscription `index`.
     #[must_use]
-    pub fn of_subscription(&self, index: u32) -> MockScript {
+    pub fn for_subscription(&self, index: u32) -> MockScript {
         let applies = self.subscription.is_none_or(|only| only == index);
         let MockScript { match_ns, mute_ns, mismatch, matching, nameless, push, copy, .. } = *self;
         let others =

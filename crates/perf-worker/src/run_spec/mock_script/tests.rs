@@ -79,8 +79,8 @@ fn every_kth_begins_with_the_kth() {
 #[test]
 fn a_script_may_be_for_one_subscription_alone() {
     let script: MockScript = "latency=2ms,lose=5,subscription=1,match=3s".parse().unwrap();
-    assert_eq!(script.of_subscription(1), script);
-    assert_eq!(script.of_subscription(0), "match=3s".parse().unwrap());
+    assert_eq!(script.for_subscription(1), script);
+    assert_eq!(script.for_subscription(0), "match=3s".parse().unwrap());
     let all: MockScript = "lose=5".parse().unwrap();
-    assert_eq!(all.of_subscription(7), all);
+    assert_eq!(all.for_subscription(7), all);
 }

@@ -18,7 +18,7 @@ use crate::worker::matching::probe::End;
 use crate::worker::matching::wait_for_start;
 
 /// The longest wait for samples of one subscription while other subscriptions on the thread may have samples.
-const TURN: Duration = Duration::from_millis(1);
+const MAX_WAIT: Duration = Duration::from_millis(1);
 
 /// Creates the endpoints, waits for the start, publishes and takes alternately, and returns when the run is over.
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
@@ -61,7 +61,7 @@ fn take_all(mut open: Vec<(&Context, &mut SubscriberLoop<'_>)>) -> Result<(), St
                 None => context.finish(subscriber.report()),
             }
         }
-        let longest = if waiting.len() > 1 { TURN } else { Duration::MAX };
+        let longest = if waiting.len() > 1 { MAX_WAIT } else { Duration::MAX };
         if let Some((_, subscriber)) = waiting.first_mut() {
             subscriber.wait(now_ns(), longest)?;
         }

@@ -50,7 +50,7 @@ pub struct Placement {
 impl Placement {
     /// The placement of a run.
     #[must_use]
-    pub fn of(spec: &RunSpec) -> Placement {
+    pub fn for_run(spec: &RunSpec) -> Placement {
         let RunSpec { rt_priority, rt_scope, rt_cpus, pins, .. } = spec;
         Placement { rt_priority: *rt_priority, rt_scope: *rt_scope, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }

@@ -206,10 +206,7 @@ impl SampleRecorder {
                 return;
             }
         }
-        received.samples += 1;
-        received.bytes += taken.length_bytes;
-        received.wire_bytes += taken.wire_bytes;
-        received.copied += u64::from(self.zero_copy && !taken.loaned);
+        add_sample(received, taken, self.zero_copy);
         let error_ns = |of| if self.has_other_clocks { OtherClock::difference_error_ns(of, self.clock) } else { 0 };
         let (error_ns, own_error_ns) = (error_ns(self.sources.clock(&taken.source)), error_ns(None));
         let (late_ns, too_late_ns) = self.sources.limits_ns(&taken.source).unwrap_or(self.limits_ns);
@@ -229,10 +226,8 @@ impl SampleRecorder {
             .schedule
             .and_then(|schedule| Some(schedule.due_ns(id.saturating_sub(1))? + self.sources.phase_ns(&taken.source)?));
         if let Some(response_ns) = due_ns.and_then(|due_ns| elapsed_ns(due_ns, taken.received_ns, own_error_ns)) {
-            received.response_ns.add(response_ns as f64);
             responses.record(response_ns);
-            received.late_response += u64::from(response_ns > late_ns && response_ns <= too_late_ns);
-            received.too_late_response += u64::from(response_ns > too_late_ns);
+            add_response(received, response_ns, (late_ns, too_late_ns));
         }
         if self.touch != Touch::Stamp {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));
@@ -296,6 +291,23 @@ fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u
 fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     let elapsed_ns = end_ns.saturating_sub(begin_ns);
     u64::try_from(if (-error_ns..0).contains(&elapsed_ns) { 0 } else { elapsed_ns }).ok()
+}
+
+/// Counts a sample that is in the statistics, and its bytes.
+#[inline]
+fn add_sample(received: &mut Received, taken: &Taken<'_>, zero_copy: bool) {
+    received.samples += 1;
+    received.bytes += taken.length_bytes;
+    received.wire_bytes += taken.wire_bytes;
+    received.copied += u64::from(zero_copy && !taken.loaned);
+}
+
+/// Adds the time from the moment at which the sample was due to its reception.
+#[inline]
+fn add_response(received: &mut Received, response_ns: u64, (late_ns, too_late_ns): (u64, u64)) {
+    received.response_ns.add(response_ns as f64);
+    received.late_response += u64::from(response_ns > late_ns && response_ns <= too_late_ns);
+    received.too_late_response += u64::from(response_ns > too_late_ns);
 }
 
 /// Adds the durations of a sample's phases that the back end observed.

@@ -25,18 +25,18 @@ type Slots = ArraySlots<MTU_BYTES, 8>;
 pub struct Witness {
     session: ClientSession<Slots, Slots, [u8; 2048], Slots>,
     now_us: u64,
-    told: Told,
+    reported: Reported,
 }
 
 /// The events that the session of the witness has reported.
 #[derive(Default)]
-struct Told {
+struct Reported {
     statuses: usize,
     newest_data: Option<u32>,
     harm: Option<String>,
 }
 
-impl Told {
+impl Reported {
     fn take(&mut self, event: ClientEvent<'_>) {
         match event {
             ClientEvent::Status { result, .. } if result.status.is_ok() => self.statuses += 1,
@@ -55,7 +55,7 @@ impl Witness {
         let link = Link::new(Slots::new(), Slots::new(), [0; 2048], Slots::new());
         let mut session = ClientSession::new(config, link);
         session.open(Instant::from_us(0));
-        Self { session, now_us: 0, told: Told::default() }
+        Self { session, now_us: 0, reported: Reported::default() }
     }
 
     pub fn pass(&mut self, time: Duration) {
@@ -65,16 +65,16 @@ impl Witness {
     /// Exchanges messages with the agent until none is left.
     pub fn spin(&mut self, port: &Port, lines: &Lines) {
         let now = Instant::from_us(self.now_us);
-        let Self { session, told, .. } = self;
+        let Self { session, reported, .. } = self;
         loop {
             let mut is_done = true;
-            session.check(now, &mut |event| told.take(event));
+            session.check(now, &mut |event| reported.take(event));
             while let Some(message) = session.transmit(now) {
                 port.receive(ADDRESS, message);
                 is_done = false;
             }
             while let Some(message) = lines.next_to_witness() {
-                session.receive(&message, now, &mut |event| told.take(event));
+                session.receive(&message, now, &mut |event| reported.take(event));
                 is_done = false;
             }
             if is_done {
@@ -85,7 +85,7 @@ impl Witness {
 
     /// Panics if the witness has lost its connection or noticed an error.
     pub fn check(&self) {
-        assert!(self.session.is_connected() && self.told.harm.is_none(), "{:?}", self.told.harm);
+        assert!(self.session.is_connected() && self.reported.harm.is_none(), "{:?}", self.reported.harm);
     }
 
     /// Creates a data writer and a data reader for one topic.
@@ -115,10 +115,10 @@ impl Witness {
                 object: Object::binary(entity, owner),
             };
             self.session.request(StreamId::RELIABLE, Flags::NONE, 200, create).unwrap();
-            let before = self.told.statuses;
+            let before = self.reported.statuses;
             eventually("the witness has an object", || {
                 self.spin(port, lines);
-                self.told.statuses > before
+                self.reported.statuses > before
             });
         }
         let delivery = Some(DeliveryControl {
@@ -147,7 +147,7 @@ impl Witness {
             self.pass(Duration::from_millis(1)); // lets a delayed acknowledgement free memory
             self.spin(port, lines);
             self.check();
-            self.told.newest_data == Some(NUMBER)
+            self.reported.newest_data == Some(NUMBER)
         });
     }
 }

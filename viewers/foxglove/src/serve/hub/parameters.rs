@@ -58,7 +58,7 @@ impl Hub {
         }
     }
 
-    /// If no viewer wants changes, marks the thread as ended and returns `true`. A later request then starts a new
+    /// Marks the thread as ended and returns `true` if no viewer wants changes. A later request then starts a new
     /// thread.
     fn end_events(&self) -> bool {
         let mut has_events = lock(&self.has_events);

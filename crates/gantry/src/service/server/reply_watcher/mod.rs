@@ -318,7 +318,7 @@ impl Watcher for ReplyWatcher {
         let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
             let mut work = if working.was_working {
-                // If the lock is taken, its holder reads `is_due` after the unlock and does the work of this call.
+                // The holder of a lock that is taken reads `is_due` after the unlock and does the work of this call.
                 let Some(work) = try_lock(&self.work) else { return };
                 work
             } else {

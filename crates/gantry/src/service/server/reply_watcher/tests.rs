@@ -31,7 +31,7 @@ fn a_client_is_served_after_a_panic_while_its_publisher_was_made() {
         presence: Arc::downgrade(node.presence()),
         node: node.fully_qualified_name(),
         service: "/panics".to_owned(),
-        service_type: ServiceTypeDescription::of::<Trigger>(),
+        service_type: ServiceTypeDescription::for_service::<Trigger>(),
     };
     let (participant, request) = (node.participant(), type_description::<Trigger_Request>());
     let requests =

@@ -72,7 +72,7 @@ pub(super) fn path(root: &Path) -> PathBuf {
 }
 
 /// The journals of other users, each with the id of its user.
-pub(super) fn of_others(root: &Path) -> Vec<(u32, PathBuf)> {
+pub(super) fn others_journals(root: &Path) -> Vec<(u32, PathBuf)> {
     let mut found = Vec::new();
     for folder in FOLDERS {
         for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 pub use change::Change;
 use change::{Undone, put, undo};
-use file::{Content, Head, append, boot_id, locked, of_others, parsed, path};
+use file::{Content, Head, append, boot_id, locked, others_journals, parsed, path};
 
 use crate::system::root::Root;
 
@@ -181,7 +181,7 @@ impl Drop for Journal {
 #[must_use]
 pub fn restore_left(root: &Path) -> Vec<String> {
     let mut said = restore_own(root);
-    said.extend(of_others(root).iter().filter_map(|(uid, path)| left_by_another(*uid, path, &Root::new(root))));
+    said.extend(others_journals(root).iter().filter_map(|(uid, path)| left_by_another(*uid, path, &Root::new(root))));
     said
 }
 

@@ -1,5 +1,5 @@
-// A chart as SVG: { lines, x, y, guides, height } or { rows, x }. A line is { name, look, points, isJoined }, and a point
-// { x, y, low, high, group, text }: a mark if it has a group, else a corner of the line.
+// A chart as SVG: { lines, x, y, guides, height } or { rows, x }. A line is { name, look, points, isJoined }, and a
+// point { x, y, low, high, group, text }: a mark if it has a group, else a corner of the line.
 
 const RADIUS = 4.5;
 const NARROW = 640;

@@ -23,9 +23,9 @@ pub fn json(folder: &Folder, groups: &Groups, first: &str) -> String {
     let metrics: Vec<Value> =
         FIGURES.iter().map(|figure| json!({"key": figure.key, "name": title(figure), "unit": figure.unit})).collect();
     let robots =
-        Groups::of_topologies(&folder.robots).iter().map(|(_, groups)| of_topology(groups)).collect::<Vec<_>>();
+        Groups::of_topologies(&folder.robots).iter().map(|(_, groups)| topology_data(groups)).collect::<Vec<_>>();
     let experiments: Vec<&str> = groups.experiments().filter(|name| !name.is_empty()).collect();
-    let shown: Vec<Value> = groups.groups.iter().map(|group| of_group(group, groups)).collect();
+    let shown: Vec<Value> = groups.groups.iter().map(|group| group_data(group, groups)).collect();
     json!({
         "metrics": metrics, "series": groups.series, "groups": shown, "caches": caches(folder), "robots": robots, "first": first,
         "experiments": experiments, "middlewares": middlewares(folder),
@@ -44,7 +44,7 @@ fn middlewares(folder: &Folder) -> Vec<&str> {
 }
 
 /// The figures of a topology, each with the values of all groups.
-fn of_topology(groups: &Groups) -> Value {
+fn topology_data(groups: &Groups) -> Value {
     let of_figure = |figure: &&'static Figure| {
         let rows = groups.groups.iter().filter_map(|group| {
             let mut row = value(group, figure)?;
@@ -63,7 +63,7 @@ fn value(group: &Group, figure: &Figure) -> Option<Value> {
     Some(json!({"median": median, "low": low, "high": high, "shown": shown}))
 }
 
-fn of_group(group: &Group, groups: &Groups) -> Value {
+fn group_data(group: &Group, groups: &Groups) -> Value {
     let spec = group.conditions();
     json!({
         "series": group.series,

@@ -46,7 +46,7 @@ pub fn headlines(headlines: &[Headline]) -> String {
     if sentences.is_empty() {
         return sentences;
     }
-    let note = "Ratios of median latencies, with intervals of 95 % or more; those of <code>compare middlewares</code> are \
+    let note = "Ratios of median latencies, with intervals of 95 % or more; the ratios of <code>compare middlewares</code> are \
         paired by rounds. Each sentence has its own interval, without a correction for their number. Baselines, which are \
         no middlewares, are in the tables only.";
     format!("<ul class=\"headlines\">\n{sentences}</ul>\n<p class=\"note\">{note}</p>\n")

@@ -33,7 +33,8 @@ const SCRIPTS: [&str; 10] = [
 /// The whole HTML page of a folder of results.
 pub fn html(folder: &Folder, groups: &Groups) -> String {
     let name = escape(&folder.name);
-    // If the folder has only runs of topologies, the tables and plots of other runs would be empty, so they are hidden.
+    // The tables and plots of runs without a topology would be empty if the folder has only runs of topologies, so they
+    // are hidden.
     let only_robots = folder.runs.is_empty() && folder.shortfalls.is_empty();
     let sentences = headlines(folder, groups);
     let results = PageTable::of_groups(folder, groups);

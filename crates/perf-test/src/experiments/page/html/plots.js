@@ -2,7 +2,7 @@
 
 const MOST_LINES = 14;
 const MOST_OF_GANTRY = 5;
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 const HEIGHT = 400;
 // The percentiles, each with its value on the axis: 1 / (1 - quantile).
 const PERCENTILES = [
@@ -85,7 +85,7 @@ function gantryLast(lines) {
 
 function inRows(metric, index, groups) {
   const sorted = [...groups].sort((a, b) => a.values[index].median - b.values[index].median);
-  const drawn = sorted.slice(0, MOST_ROWS);
+  const drawn = sorted.slice(0, MAX_ROWS);
   const name = namer(drawn);
   const rows = drawn.map((group) => {
     const { middleware, variant } = DATA.series[group.series];

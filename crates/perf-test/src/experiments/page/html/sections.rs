@@ -11,7 +11,7 @@ use crate::experiments::results_file::Table;
 /// The section of topologies: for each topology a table, and an element in which a script draws the plots.
 pub fn topologies(folder: &Folder) -> String {
     let topologies = Groups::of_topologies(&folder.robots);
-    let note = "Each row is a group of runs of whole systems of nodes with equal settings. CPU time and memory are those of \
+    let note = "Each row is a group of runs of whole systems of nodes with equal settings. CPU time and memory include \
         all processes; late, too late and lost are parts of the messages of all subscriptions. Figures are medians of the \
         runs, with the interval in brackets.";
     let of_one = |(index, (name, groups)): (usize, &(&str, Groups))| {
@@ -51,7 +51,7 @@ pub fn tables(folder: &Folder) -> String {
     };
     let of_file = |(file, command, tables): &(String, String, Vec<Table>)| {
         let tables: String = tables.iter().map(|table| of_table(file, table)).collect();
-        let (experiment, file, command) = (escape(&folder.experiments.of_file(file)), escape(file), escape(command));
+        let (experiment, file, command) = (escape(&folder.experiments.folder(file)), escape(file), escape(command));
         format!(
             "<div data-experiment=\"{experiment}\">\n<h3><code>{file}</code></h3>\n<p class=\"note\">perf_test \
              {command}</p>\n{tables}</div>\n"

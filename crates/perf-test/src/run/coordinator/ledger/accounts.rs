@@ -70,8 +70,8 @@ impl Accounts {
         let Some(account) = self.workers.get_mut(worker) else { return };
         (account.latest, account.drained) = (resources, resources);
         if whole && second < self.left_out_s {
-            // If another endpoint of the same process has already reported a later second that counts, these resources
-            // include a part of that second. They are then not the state at the beginning.
+            // These resources include a part of a later second that counts if another endpoint of the same process has
+            // already reported that second. They are then not the state at the beginning.
             if account.end.is_none() {
                 account.begin = resources;
             }
