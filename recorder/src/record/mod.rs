@@ -1,10 +1,12 @@
 //! `gantry bag record`: records topics into a bag.
 
+mod chunks;
 mod clock;
 mod discovery;
 mod disk;
 mod numbers;
 mod packers;
+mod pins;
 mod progress;
 mod publishers;
 mod recorder;
@@ -14,9 +16,10 @@ mod storing;
 
 use crate::{
     progress::Progress,
-    topics::{Topics, lock},
+    topics::Topics,
     write::{BagWriter, Compression, FileLimits},
 };
+use chunks::Chunks;
 use clap::Args;
 use discovery::{Discovery, Mailbox};
 use disk::Disk;
@@ -105,30 +108,31 @@ impl Arguments {
             .context(|| "signals cannot be handled".to_owned())?;
         let node = hidden_node("bag", domain_id)?;
         let topics = Arc::new(Topics::default());
-        let mut discovery = Discovery::new(node.clone(), self.selection(&node)?, topics.clone())?;
+        let mailbox = Mailbox::default();
+        let mut discovery = Discovery::new(node.clone(), self.selection(&node)?, topics.clone(), mailbox.clone())?;
         let folder = self.output.clone().unwrap_or_else(default_folder);
         let max_duration_ns = self.max_bag_duration.map(|seconds| seconds.saturating_mul(1_000_000_000));
         let limits = FileLimits { max_bytes: self.max_bag_size, max_duration_ns };
         let bag = BagWriter::create(&folder, limits, topics.clone())?;
         let mut collector = Collector::new(&node)?;
         let triggers = self.snapshot.then(|| self.triggers(&node, &mut collector, &folder)).transpose()?;
-        let (bell, mailbox) = (collector.bell(), Mailbox::default());
+        let bell = collector.bell();
         let disk = Disk::start(bag, (self.compression, self.threads()), bell.clone())?;
-        lock(&mailbox).extend(discovery.look()?);
+        discovery.look()?;
         for name in discovery.absent() {
             say(format_args!("{name} has no publisher yet; it is recorded from its first one on"));
         }
-        let of_thread = mailbox.clone();
-        spawn("bag-discovery", move || discovery.run(&of_thread, || bell.ring()))?;
+        spawn("bag-discovery", move || discovery.run(|| bell.ring()))?;
         let may_pin = self.compression == Compression::None;
-        let mut recorder = Recorder::new(collector, mailbox, disk, may_pin, self.max_cache_size);
+        let mut chunks = Chunks::new(disk, may_pin, self.max_cache_size);
         if let Some(bytes) = self.max_bag_size {
-            recorder = recorder.for_files_of(bytes);
+            chunks = chunks.for_files_of(bytes);
         }
-        if let Some(triggers) = triggers {
+        if self.snapshot {
             let [before, after] = [self.before, self.after].map(Duration::from_secs_f64);
-            recorder = recorder.for_snapshots(Ring::new(before, after, self.max_cache_size), triggers);
+            chunks = chunks.for_snapshots(Ring::new(before, after, self.max_cache_size));
         }
+        let recorder = Recorder::new(collector, mailbox, chunks, triggers);
         self.record(recorder, Reports::new(folder.display().to_string()), &topics, output)
     }
 
