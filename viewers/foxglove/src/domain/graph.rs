@@ -2,7 +2,10 @@
 //! user has excluded.
 
 use gantry::{Durability, Gid, Node, ServiceTopic, ServiceTypeDescription, TypeDescription, service_topic};
-use gantry_command::{Result, Selection, message::{described_service_types, standard_service_type}};
+use gantry_command::{
+    Result, Selection,
+    message::{described_service_types, standard_service_type},
+};
 use gantry_shm::{EndpointDescription, Participant, Role};
 use std::{
     cell::LazyCell,
