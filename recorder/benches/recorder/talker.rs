@@ -92,10 +92,8 @@ pub fn talk(plan: &str) {
 /// Publishes at times that differ from the period by a random part of `TICK`. Otherwise a topic would meet the timer
 /// interrupt of the kernel in each of its messages or in none of them, depending on the time of its first message.
 fn publish((mut publisher, bytes, period): (GenericPublisher, usize, Duration), end: Duration) -> String {
-    let begin = Instant::now();
-    let mut line = String::new();
-    let mut count = 0;
-    for (number, random) in (0..).zip(words(begin.elapsed().as_nanos() as u64)) {
+    let (begin, mut count, mut line) = (Instant::now(), 0, String::new());
+    for (number, random) in (0..).zip(words(bytes as u64)) {
         let due = period * number + period.min(TICK).mul_f64(random as f64 / u64::MAX as f64);
         if due >= end {
             break;

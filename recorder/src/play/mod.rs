@@ -37,13 +37,26 @@ pub struct Arguments {
     #[arg(required = true)]
     bags: Vec<PathBuf>,
     /// The speed: the number of seconds of the bag that are played per second; 0 means as fast as possible
-    #[arg(short, long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true, value_parser = rate)]
+    #[arg(
+        short,
+        long,
+        value_name = "FACTOR",
+        default_value_t = 1.0,
+        allow_negative_numbers = true,
+        value_parser = rate
+    )]
     rate: f64,
     /// Play again from the start when the end is reached
     #[arg(short = 'l', long = "loop")]
     is_looped: bool,
     /// Skip this number of seconds at the beginning of the bag; earlier latched messages are published at once
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true, value_parser = parse_seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        value_parser = parse_seconds
+    )]
     start_offset: f64,
     #[command(flatten)]
     topics: TopicOptions,
@@ -51,7 +64,14 @@ pub struct Arguments {
     #[arg(short = 'm', long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
     remap: Vec<(String, String)>,
     /// Publish the time in the bag on /clock, this number of times per second [default: no clock; without HZ, 40]
-    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "40", value_parser = frequency)]
+    #[arg(
+        long,
+        value_name = "HZ",
+        allow_negative_numbers = true,
+        num_args = 0..=1,
+        default_missing_value = "40",
+        value_parser = frequency
+    )]
     clock: Option<f64>,
     /// Start paused
     #[arg(short = 'p', long)]
@@ -60,7 +80,7 @@ pub struct Arguments {
     #[arg(long)]
     disable_keyboard_controls: bool,
     /// First wait for this number of matched subscriptions on each topic, with --clock also on /clock
-    #[arg(short = 'w', long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'w', long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     wait_matching_subscriptions: usize,
 }
 

@@ -1,9 +1,9 @@
-//! The chunks of a recording: the chunk that is being filled, and those of a snapshot's ring. Other chunks are passed to
-//! the disk.
+//! The chunks of a recording: the chunk that is being filled, and the chunks in the ring of a recorder of snapshots.
+//! Other chunks are passed to the disk.
 //!
-//! A large sample stays pinned in its publisher's memory until its chunk is written, if the publisher has enough memory;
-//! other samples are copied at once. A publisher has at most two pinned samples, and pinned samples that wait for the
-//! disk are copied after `PIN_TIME`.
+//! A large sample stays pinned in its publisher's memory until its chunk is written, if the publisher has enough
+//! memory; other samples are copied at once. A publisher has at most two pinned samples, and pinned samples that wait
+//! for the disk are copied after `PIN_TIME`.
 
 use super::{discovery::Source, disk::Disk, pins::Pins, snapshot::Ring};
 use crate::{

@@ -61,8 +61,9 @@ struct Known {
     has_latched: bool,
 }
 
-/// The new sources that the discovery thread has found and the recorder has not fetched yet. The mailbox is locked while
-/// a subscription is made. So each subscription that a publisher can see is in the mailbox, or the recorder has it.
+/// The new sources that the discovery thread has found and the recorder has not fetched yet. The mailbox is locked
+/// while a subscription is made. So each subscription that a publisher can see is in the mailbox, or the recorder has
+/// it.
 pub type Mailbox = Arc<Mutex<Vec<Source>>>;
 
 impl Discovery {
@@ -77,11 +78,11 @@ impl Discovery {
         Ok(Discovery { mailbox, node, participant, own, selection, topics, known, refused })
     }
 
-    /// Reads the graph. Returns whether there are new sources.
+    /// Reads the graph, and puts new sources into the mailbox.
     ///
     /// # Errors
     /// The graph of the domain cannot be read.
-    pub fn look(&mut self) -> Result<bool> {
+    pub fn look(&mut self) -> Result<()> {
         let own = self.own;
         let is_recorded = |endpoint: &EndpointDescription| {
             endpoint.role == Role::Publisher
@@ -97,9 +98,8 @@ impl Discovery {
                 found.entry(key).or_default().push(endpoint.qos);
             }
         }
-        let mut has_new = false;
         for ((topic, of_type), offered) in found {
-            if let Err(error) = self.add(&topic, of_type, &offered, &mut has_new) {
+            if let Err(error) = self.add(&topic, of_type, &offered) {
                 let why = error.to_string();
                 if self.refused.get(&topic) != Some(&why) {
                     say(format_args!("{topic} is not recorded: {why}"));
@@ -107,10 +107,10 @@ impl Discovery {
                 }
             }
         }
-        Ok(has_new)
+        Ok(())
     }
 
-    fn add(&mut self, topic: &str, of_type: TypeDescription, offered: &[Qos], has_new: &mut bool) -> Result<()> {
+    fn add(&mut self, topic: &str, of_type: TypeDescription, offered: &[Qos]) -> Result<()> {
         let next_id =
             u16::try_from(self.known.len() + 1).map_err(|_| "a file has at most 65,535 channels".to_owned())?;
         let key = (topic.to_owned(), of_type.clone());
@@ -138,13 +138,12 @@ impl Discovery {
         let latched: Vec<&Qos> = offered.iter().filter(is_latched).collect();
         let avoid_ros_namespace_conventions = is_native(&self.node, topic);
         let base = Qos { avoid_ros_namespace_conventions, ..Qos::default().best_effort() };
-        let mut subscribe = |qos: Qos| -> Result<()> {
+        let subscribe = |qos: Qos| -> Result<()> {
             let mut found = lock(&self.mailbox);
             let since_ns = SourceTime::now().monotonic_ns;
             let subscription = self.node.create_generic_subscription(topic, of_type.clone(), qos)?;
             let (channel, topic) = (known.channel.clone(), known.topic.clone());
             found.push(Source { subscription, channel, topic, since_ns });
-            *has_new = true;
             Ok(())
         };
         if !latched.is_empty() && !known.has_latched {
@@ -172,9 +171,9 @@ impl Discovery {
         let mut has_failed = false;
         while gantry::ok() {
             match self.look() {
-                Ok(has_new) => {
+                Ok(()) => {
                     has_failed = false;
-                    if has_new {
+                    if !lock(&self.mailbox).is_empty() {
                         wake();
                     }
                 }

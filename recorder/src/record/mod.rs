@@ -62,33 +62,71 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Begin a new file before the current one has more bytes than this, without its indexes, such as 2G
-    #[arg(short = 'b', long, value_name = "BYTES", value_parser = parse_bytes)]
+    #[arg(short = 'b', long, value_name = "BYTES", allow_negative_numbers = true, value_parser = parse_bytes)]
     max_bag_size: Option<u64>,
     /// Begin a new file after this number of seconds
-    #[arg(short = 'd', long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        short = 'd',
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     max_bag_duration: Option<u64>,
     /// The largest memory for messages that wait for a slow disk, and for copies that are written; beyond it, the
     /// oldest messages of each publisher are dropped and counted
-    #[arg(long, value_name = "BYTES", visible_alias = "max-cache", default_value = "256M", value_parser = parse_bytes)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        allow_negative_numbers = true,
+        visible_alias = "max-cache",
+        default_value = "256M",
+        value_parser = parse_bytes
+    )]
     max_cache_size: u64,
     /// Compress the messages
     #[arg(long, value_enum, default_value_t, visible_alias = "compression-format")]
     compression: Compression,
     /// The number of threads that compress [default: half of the processors]
-    #[arg(long, value_name = "N", requires = "compression", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        requires = "compression",
+        value_parser = clap::value_parser!(u16).range(1..=256)
+    )]
     compression_threads: Option<u16>,
     /// Keep the last seconds in memory, and write them to a new file each time the service /gantry_bag/snapshot is
     /// called or SIGUSR1 arrives
     #[arg(long)]
     snapshot: bool,
     /// With --snapshot: the number of seconds before the call that are written, limited by --max-cache-size
-    #[arg(long, value_name = "SECONDS", requires = "snapshot", default_value_t = 10.0, value_parser = parse_seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        requires = "snapshot",
+        default_value_t = 10.0,
+        value_parser = parse_seconds
+    )]
     before: f64,
     /// With --snapshot: the number of seconds after the call that are also recorded
-    #[arg(long, value_name = "SECONDS", requires = "snapshot", default_value_t = 0.0, value_parser = parse_seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        requires = "snapshot",
+        default_value_t = 0.0,
+        value_parser = parse_seconds
+    )]
     after: f64,
     /// Stop after this number of seconds [default: at Ctrl-C]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     duration: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! The pins of the recorder in publishers' memory. A pin counts until its chunk is written, even if the chunk waits for the
-//! disk and its samples were copied.
+//! The pins of the recorder in publishers' memory. A pin counts until its chunk is written, even if the chunk waits for
+//! the disk and its samples were copied.
 
 use gantry::Gid;
 use std::collections::HashMap;

@@ -3,13 +3,7 @@
 use crate::{small_disk::*, support::*};
 use gantry::{PublisherOptions, Qos};
 use gantry_bag::read::BagFile;
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::Path,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 tests!(
     a_full_disk_costs_counted_messages_and_leaves_a_complete_file,
@@ -126,11 +120,12 @@ fn a_disk_that_takes_no_data_for_a_while_costs_counted_messages() {
 fn a_publisher_at_its_limit_goes_on_while_the_disk_takes_no_data() {
     const MESSAGE_BYTES: usize = 1_000_000;
     const RING_BYTES: usize = 2048 * 64;
+    const OPTIONS: &str = "--max-cache-size 10M";
     for (domain_id, messages) in [(31, 3), (32, 5)] {
         let directory = directory();
         let bag = directory.path().join("bag");
         let (mut recorder, disk) =
-            start_on_small_disk(&with_direct_writes("256m"), (domain_id, ""), directory.path(), &bag);
+            start_on_small_disk(&with_direct_writes("256m"), (domain_id, OPTIONS), directory.path(), &bag);
         recorder.error_with("recording");
         let node = node_in(domain_id, "camera");
         let max_memory_bytes = Some(messages * (MESSAGE_BYTES + 4096) + 2 * RING_BYTES);
@@ -142,16 +137,12 @@ fn a_publisher_at_its_limit_goes_on_while_the_disk_takes_no_data() {
         camera.publish(MESSAGE_BYTES);
         eventually("the first message is written", || report(&mut recorder)["messages"] == 1);
         let frozen = Frozen::new(disk);
-        // The first messages are on their way to the disk before the others follow.
-        let begin = Instant::now();
-        while begin.elapsed() < Duration::from_millis(300) {
-            camera.publish(MESSAGE_BYTES); // fails if the recorder holds too many messages
-        }
+        // More messages than the recorder's cache takes. A loan fails if the recorder holds too many of them.
+        (0..60).for_each(|_| camera.publish(MESSAGE_BYTES));
         drop(frozen);
         camera.publish(MESSAGE_BYTES);
         let (summary, _) = recorder.interrupt();
         check_full(&bag, &summary, camera.next);
-        assert_eq!(numbers(&files(&bag)[0])["/camera"].last(), Some(&(camera.next - 1)));
     }
 }
 
