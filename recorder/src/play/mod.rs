@@ -37,26 +37,13 @@ pub struct Arguments {
     #[arg(required = true)]
     bags: Vec<PathBuf>,
     /// The speed: the number of seconds of the bag that are played per second; 0 means as fast as possible
-    #[arg(
-        short,
-        long,
-        value_name = "FACTOR",
-        default_value_t = 1.0,
-        allow_negative_numbers = true,
-        value_parser = rate
-    )]
+    #[arg(short, long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true, value_parser = rate)]
     rate: f64,
     /// Play again from the start when the end is reached
     #[arg(short = 'l', long = "loop")]
     is_looped: bool,
     /// Skip this number of seconds at the beginning of the bag; earlier latched messages are published at once
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 0.0,
-        allow_negative_numbers = true,
-        value_parser = parse_seconds
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true, value_parser = parse_seconds)]
     start_offset: f64,
     #[command(flatten)]
     topics: TopicOptions,
