@@ -4,8 +4,8 @@ use crate::{convert, info, play, record, verify};
 use clap::{Parser, Subcommand};
 use gantry_command::{CommonOptions, Result};
 
-/// Records topics of Gantry into MCAP files, and plays these files. Large messages are copied once if the disk keeps
-/// up.
+/// Records topics of Gantry into MCAP files, and plays these files. While the disk keeps up, it reads large messages in
+/// their publishers' memory.
 #[derive(Debug, Parser)]
 #[command(name = "gantry bag", bin_name = "gantry bag", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -66,6 +66,23 @@ mod tests {
             assert!(error.contains(needed), "{error}");
             let value = if needed == "--compression" { " lz4" } else { "" };
             assert!(parse(&format!("bag record --all {options} {needed}{value}")).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_negative_number_is_refused_as_a_value() {
+        for arguments in [
+            "record --all --duration",
+            "record --all --max-cache-size",
+            "record --all --snapshot --before",
+            "play x -r",
+            "play x --clock",
+            "play x -w",
+            "convert x -o y --start",
+        ] {
+            let line = format!("bag {arguments} -1");
+            let error = Cli::try_parse_from(line.split(' ')).map(drop).unwrap_err().to_string();
+            assert!(error.contains("invalid value '-1'"), "{line}: {error}");
         }
     }
 }

@@ -40,19 +40,25 @@ pub struct Arguments {
     #[command(flatten)]
     topics: TopicOptions,
     /// Skip this number of seconds at the beginning
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds)]
     start: Option<f64>,
     /// Stop this number of seconds after the beginning
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds)]
     end: Option<f64>,
     /// Compress the messages
     #[arg(long, value_enum, default_value_t, visible_alias = "compression-format")]
     compression: Compression,
     /// Begin a new file before the current one has more bytes than this, such as 2G
-    #[arg(short = 'b', long, value_name = "BYTES", value_parser = parse_bytes)]
+    #[arg(short = 'b', long, value_name = "BYTES", allow_negative_numbers = true, value_parser = parse_bytes)]
     max_bag_size: Option<u64>,
     /// Begin a new file after this number of seconds
-    #[arg(short = 'd', long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        short = 'd',
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     max_bag_duration: Option<u64>,
 }
 

@@ -15,6 +15,7 @@ use gantry::{Node, Qos};
 use gantry_bag::play::{monotonic_ns, sharpen_sleeps, sleep_until};
 use recording::Recorder;
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -49,11 +50,7 @@ fn main() {
     let (seconds, rounds) = (number("--seconds", 10), number("--rounds", 5));
     let directory = tempfile::tempdir().unwrap();
     if has("publisher") {
-        for round in 0..rounds {
-            for is_recorded in [round % 2 == 0, round % 2 != 0] {
-                measure_publisher(&directory.path().join("publisher"), round, seconds, is_recorded);
-            }
-        }
+        measure_publisher(&directory.path().join("publisher"), seconds, rounds);
     }
     if has("record") {
         for round in 0..rounds {
@@ -67,13 +64,25 @@ fn main() {
     }
 }
 
-fn measure_publisher(bag: &Path, round: u64, seconds: u64, is_recorded: bool) {
-    let recorder = is_recorded.then(|| Recorder::start(bag, None));
-    let lines = Talker::start(MEASURED, seconds, usize::from(is_recorded)).end();
-    let name = if is_recorded { "with the recorder" } else { "without" };
-    lines.iter().for_each(|(_, line)| print_line(&format!("publisher, round {round}, {name}: {line}")));
-    recorder.into_iter().for_each(|mut recorder| _ = recorder.end());
-    let _ = fs::remove_dir_all(bag);
+/// Prints the durations of publish calls in each round and of all rounds together.
+fn measure_publisher(bag: &Path, seconds: u64, rounds: u64) {
+    let mut all: BTreeMap<(String, &str), Vec<u64>> = BTreeMap::new();
+    for round in 0..rounds {
+        for is_recorded in [round % 2 == 0, round % 2 != 0] {
+            let recorder = is_recorded.then(|| Recorder::start(bag, None));
+            let name = if is_recorded { "with the recorder" } else { "without" };
+            for published in Talker::start(MEASURED, seconds, usize::from(is_recorded)).end() {
+                let (topic, times) = (published.topic, published.times_ns);
+                print_line(&format!("publisher, round {round}, {topic}, {name}: {}", quantiles(times.clone())));
+                all.entry((topic, name)).or_default().extend(times);
+            }
+            recorder.into_iter().for_each(|mut recorder| _ = recorder.end());
+            let _ = fs::remove_dir_all(bag);
+        }
+    }
+    all.into_iter().for_each(|((topic, name), times)| {
+        print_line(&format!("publisher, all rounds, {topic}, {name}: {}", quantiles(times)));
+    });
 }
 
 fn measure_recording(bag: &Path, round: u64, seconds: u64, other: Option<&str>) {
@@ -83,7 +92,7 @@ fn measure_recording(bag: &Path, round: u64, seconds: u64, other: Option<&str>) 
     let published = talker.end();
     let after = recorder.end();
     let (numbers, bytes) = recorder.contents();
-    let published: u64 = published.iter().map(|(count, _)| count).sum();
+    let published: u64 = published.iter().map(|topic| topic.count).sum();
     let are_in_order = numbers.values().all(|numbers| numbers.is_sorted_by(|one, next| one < next));
     let recorded: usize = numbers.values().map(Vec::len).sum();
     let [user, system] = [0, 1].map(|mode| 100.0 * (after[mode] - before[mode]) / seconds as f64);

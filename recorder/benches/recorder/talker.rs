@@ -1,6 +1,6 @@
 //! The talker: a process that publishes numbered messages at constant rates, and measures its publish calls.
 
-use crate::{DOMAIN, quantiles};
+use crate::DOMAIN;
 use gantry::{GenericPublisher, Message, Node, Qos, TypeDescription};
 use gantry_msgs::std_msgs::msg::UInt8MultiArray;
 use std::{
@@ -17,6 +17,8 @@ pub const TALKER: &str = "BAG_BENCH_TALKER";
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The time before the first publish call that is measured. In this time, the publisher gets its memory.
 const WARM_UP: Duration = Duration::from_secs(1);
+/// The longest period of the kernel's timer interrupt on usual systems (`CONFIG_HZ` is 250 or more).
+const TICK: Duration = Duration::from_millis(4);
 /// The bytes of a message before its data: an empty layout, and the length of the data.
 const START_BYTES: usize = 12;
 
@@ -28,6 +30,13 @@ pub fn message_type() -> TypeDescription {
         definition: UInt8MultiArray::DEFINITION.into(),
         payload_bytes: usize::MAX,
     }
+}
+
+/// The messages of a topic, and the durations of the publish calls after the warm-up.
+pub struct Published {
+    pub topic: String,
+    pub count: u64,
+    pub times_ns: Vec<u64>,
 }
 
 /// A running talker.
@@ -47,19 +56,21 @@ impl Talker {
         Talker { child, lines }
     }
 
-    /// Waits for the end. For each topic, returns the number of its messages, and the quantiles of its publish calls.
-    pub fn end(mut self) -> Vec<(u64, String)> {
+    /// Waits for the end, and returns the published topics.
+    pub fn end(mut self) -> Vec<Published> {
         let parse = |line: String| {
-            let (count, rest) = line.split_once(' ').unwrap();
-            (count.parse().unwrap(), rest.to_owned())
+            let mut words = line.split(' ').map(str::to_owned);
+            let (topic, count) = (words.next().unwrap(), words.next().unwrap().parse().unwrap());
+            Published { topic, count, times_ns: words.map(|time| time.parse().unwrap()).collect() }
         };
-        let lines = self.lines.map(|line| parse(line.unwrap())).collect();
+        let published = self.lines.map(|line| parse(line.unwrap())).collect();
         assert!(self.child.wait().unwrap().success());
-        lines
+        published
     }
 }
 
-/// Publishes messages as `plan` states, and prints the durations of `publish`. They include the wake-up of readers.
+/// Publishes messages as `plan` states, and prints the durations of loan and publish. They include the wake-up of
+/// readers.
 pub fn talk(plan: &str) {
     let mut words = plan.split_whitespace();
     let end = Duration::from_secs(words.next().unwrap().parse().unwrap());
@@ -78,11 +89,16 @@ pub fn talk(plan: &str) {
     threads.into_iter().for_each(|thread| print_line(&thread.join().unwrap()));
 }
 
+/// Publishes at times that differ from the period by a random part of `TICK`. Otherwise a topic would meet the timer
+/// interrupt of the kernel in each of its messages or in none of them, depending on the time of its first message.
 fn publish((mut publisher, bytes, period): (GenericPublisher, usize, Duration), end: Duration) -> String {
-    let (begin, mut due, mut count, mut times) = (Instant::now(), Instant::now(), 0, Vec::new());
-    while begin.elapsed() < end {
-        thread::sleep(due.saturating_duration_since(Instant::now()));
-        due += period;
+    let (begin, mut count, mut line) = (Instant::now(), 0, String::new());
+    for (number, random) in (0..).zip(words(bytes as u64)) {
+        let due = period * number + period.min(TICK).mul_f64(random as f64 / u64::MAX as f64);
+        if due >= end {
+            break;
+        }
+        thread::sleep(due.saturating_sub(begin.elapsed()));
         let before = Instant::now();
         let mut loan = publisher.loan(bytes).unwrap();
         let loaned = before.elapsed();
@@ -90,11 +106,11 @@ fn publish((mut publisher, bytes, period): (GenericPublisher, usize, Duration), 
         let before = Instant::now();
         publisher.publish(loan).unwrap();
         if begin.elapsed() > WARM_UP {
-            times.push((loaned + before.elapsed()).as_nanos() as u64);
+            line += &format!(" {}", (loaned + before.elapsed()).as_nanos());
         }
         count += 1;
     }
-    format!("{count} {}: {}", publisher.topic(), quantiles(times))
+    format!("{} {count}{line}", publisher.topic())
 }
 
 fn print_line(line: &str) {

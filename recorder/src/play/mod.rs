@@ -51,7 +51,14 @@ pub struct Arguments {
     #[arg(short = 'm', long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
     remap: Vec<(String, String)>,
     /// Publish the time in the bag on /clock, this number of times per second [default: no clock; without HZ, 40]
-    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "40", value_parser = frequency)]
+    #[arg(
+        long,
+        value_name = "HZ",
+        allow_negative_numbers = true,
+        num_args = 0..=1,
+        default_missing_value = "40",
+        value_parser = frequency
+    )]
     clock: Option<f64>,
     /// Start paused
     #[arg(short = 'p', long)]
@@ -60,7 +67,7 @@ pub struct Arguments {
     #[arg(long)]
     disable_keyboard_controls: bool,
     /// First wait for this number of matched subscriptions on each topic, with --clock also on /clock
-    #[arg(short = 'w', long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'w', long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     wait_matching_subscriptions: usize,
 }
 

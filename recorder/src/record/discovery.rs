@@ -43,6 +43,7 @@ pub struct Source {
 
 /// The topics that were found, and their channels.
 pub struct Discovery {
+    mailbox: Mailbox,
     node: Node,
     participant: Arc<Participant>,
     own: Option<Gid>,
@@ -60,25 +61,28 @@ struct Known {
     has_latched: bool,
 }
 
-/// The new sources that the discovery thread has found and the recorder has not fetched yet.
+/// The new sources that the discovery thread has found and the recorder has not fetched yet. The mailbox is locked
+/// while a subscription is made. So each subscription that a publisher can see is in the mailbox, or the recorder has
+/// it.
 pub type Mailbox = Arc<Mutex<Vec<Source>>>;
 
 impl Discovery {
-    /// Makes a discovery that has found no topics yet.
+    /// Makes a discovery that has found no topics yet. It puts new sources into the mailbox.
     ///
     /// # Errors
     /// The domain cannot be joined.
-    pub fn new(node: Node, selection: Selection, topics: Arc<Topics>) -> Result<Discovery> {
+    pub fn new(node: Node, selection: Selection, topics: Arc<Topics>, mailbox: Mailbox) -> Result<Discovery> {
         let participant = Participant::join(node.domain_id())?;
         let own = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|own| own.description.gid);
-        Ok(Discovery { node, participant, own, selection, topics, known: BTreeMap::new(), refused: BTreeMap::new() })
+        let (known, refused) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Discovery { mailbox, node, participant, own, selection, topics, known, refused })
     }
 
-    /// Reads the graph. Returns the sources that are new.
+    /// Reads the graph, and puts new sources into the mailbox.
     ///
     /// # Errors
     /// The graph of the domain cannot be read.
-    pub fn look(&mut self) -> Result<Vec<Source>> {
+    pub fn look(&mut self) -> Result<()> {
         let own = self.own;
         let is_recorded = |endpoint: &EndpointDescription| {
             endpoint.role == Role::Publisher
@@ -94,9 +98,8 @@ impl Discovery {
                 found.entry(key).or_default().push(endpoint.qos);
             }
         }
-        let mut sources = Vec::new();
         for ((topic, of_type), offered) in found {
-            if let Err(error) = self.add(&topic, of_type, &offered, &mut sources) {
+            if let Err(error) = self.add(&topic, of_type, &offered) {
                 let why = error.to_string();
                 if self.refused.get(&topic) != Some(&why) {
                     say(format_args!("{topic} is not recorded: {why}"));
@@ -104,10 +107,10 @@ impl Discovery {
                 }
             }
         }
-        Ok(sources)
+        Ok(())
     }
 
-    fn add(&mut self, topic: &str, of_type: TypeDescription, offered: &[Qos], sources: &mut Vec<Source>) -> Result<()> {
+    fn add(&mut self, topic: &str, of_type: TypeDescription, offered: &[Qos]) -> Result<()> {
         let next_id =
             u16::try_from(self.known.len() + 1).map_err(|_| "a file has at most 65,535 channels".to_owned())?;
         let key = (topic.to_owned(), of_type.clone());
@@ -135,11 +138,12 @@ impl Discovery {
         let latched: Vec<&Qos> = offered.iter().filter(is_latched).collect();
         let avoid_ros_namespace_conventions = is_native(&self.node, topic);
         let base = Qos { avoid_ros_namespace_conventions, ..Qos::default().best_effort() };
-        let mut subscribe = |qos: Qos| -> Result<()> {
+        let subscribe = |qos: Qos| -> Result<()> {
+            let mut found = lock(&self.mailbox);
             let since_ns = SourceTime::now().monotonic_ns;
             let subscription = self.node.create_generic_subscription(topic, of_type.clone(), qos)?;
             let (channel, topic) = (known.channel.clone(), known.topic.clone());
-            sources.push(Source { subscription, channel, topic, since_ns });
+            found.push(Source { subscription, channel, topic, since_ns });
             Ok(())
         };
         if !latched.is_empty() && !known.has_latched {
@@ -161,17 +165,15 @@ impl Discovery {
         names.filter(|name| !self.known.keys().any(|(topic, _)| topic == name)).collect()
     }
 
-    /// Reads the graph after each change, until the program ends. Puts new sources into the mailbox, and then calls
-    /// `wake`.
-    pub fn run(mut self, mailbox: &Mailbox, wake: impl Fn()) {
+    /// Reads the graph after each change, until the program ends. Calls `wake` after new sources.
+    pub fn run(mut self, wake: impl Fn()) {
         let mut seen = self.participant.graph_generation().ok();
         let mut has_failed = false;
         while gantry::ok() {
             match self.look() {
-                Ok(sources) => {
+                Ok(()) => {
                     has_failed = false;
-                    if !sources.is_empty() {
-                        lock(mailbox).extend(sources);
+                    if !lock(&self.mailbox).is_empty() {
                         wake();
                     }
                 }

@@ -1,10 +1,12 @@
 //! `gantry bag record`: records topics into a bag.
 
+mod chunks;
 mod clock;
 mod discovery;
 mod disk;
 mod numbers;
 mod packers;
+mod pins;
 mod progress;
 mod publishers;
 mod recorder;
@@ -14,9 +16,10 @@ mod storing;
 
 use crate::{
     progress::Progress,
-    topics::{Topics, lock},
+    topics::Topics,
     write::{BagWriter, Compression, FileLimits},
 };
+use chunks::Chunks;
 use clap::Args;
 use discovery::{Discovery, Mailbox};
 use disk::Disk;
@@ -59,33 +62,71 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Begin a new file before the current one has more bytes than this, without its indexes, such as 2G
-    #[arg(short = 'b', long, value_name = "BYTES", value_parser = parse_bytes)]
+    #[arg(short = 'b', long, value_name = "BYTES", allow_negative_numbers = true, value_parser = parse_bytes)]
     max_bag_size: Option<u64>,
     /// Begin a new file after this number of seconds
-    #[arg(short = 'd', long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        short = 'd',
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     max_bag_duration: Option<u64>,
     /// The largest memory for messages that wait for a slow disk, and for copies that are written; beyond it, the
     /// oldest messages of each publisher are dropped and counted
-    #[arg(long, value_name = "BYTES", visible_alias = "max-cache", default_value = "256M", value_parser = parse_bytes)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        allow_negative_numbers = true,
+        visible_alias = "max-cache",
+        default_value = "256M",
+        value_parser = parse_bytes
+    )]
     max_cache_size: u64,
     /// Compress the messages
     #[arg(long, value_enum, default_value_t, visible_alias = "compression-format")]
     compression: Compression,
     /// The number of threads that compress [default: half of the processors]
-    #[arg(long, value_name = "N", requires = "compression", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        requires = "compression",
+        value_parser = clap::value_parser!(u16).range(1..=256)
+    )]
     compression_threads: Option<u16>,
     /// Keep the last seconds in memory, and write them to a new file each time the service /gantry_bag/snapshot is
     /// called or SIGUSR1 arrives
     #[arg(long)]
     snapshot: bool,
     /// With --snapshot: the number of seconds before the call that are written, limited by --max-cache-size
-    #[arg(long, value_name = "SECONDS", requires = "snapshot", default_value_t = 10.0, value_parser = parse_seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        requires = "snapshot",
+        default_value_t = 10.0,
+        value_parser = parse_seconds
+    )]
     before: f64,
     /// With --snapshot: the number of seconds after the call that are also recorded
-    #[arg(long, value_name = "SECONDS", requires = "snapshot", default_value_t = 0.0, value_parser = parse_seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        requires = "snapshot",
+        default_value_t = 0.0,
+        value_parser = parse_seconds
+    )]
     after: f64,
     /// Stop after this number of seconds [default: at Ctrl-C]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     duration: Option<u64>,
 }
 
@@ -105,30 +146,31 @@ impl Arguments {
             .context(|| "signals cannot be handled".to_owned())?;
         let node = hidden_node("bag", domain_id)?;
         let topics = Arc::new(Topics::default());
-        let mut discovery = Discovery::new(node.clone(), self.selection(&node)?, topics.clone())?;
+        let mailbox = Mailbox::default();
+        let mut discovery = Discovery::new(node.clone(), self.selection(&node)?, topics.clone(), mailbox.clone())?;
         let folder = self.output.clone().unwrap_or_else(default_folder);
         let max_duration_ns = self.max_bag_duration.map(|seconds| seconds.saturating_mul(1_000_000_000));
         let limits = FileLimits { max_bytes: self.max_bag_size, max_duration_ns };
         let bag = BagWriter::create(&folder, limits, topics.clone())?;
         let mut collector = Collector::new(&node)?;
         let triggers = self.snapshot.then(|| self.triggers(&node, &mut collector, &folder)).transpose()?;
-        let (bell, mailbox) = (collector.bell(), Mailbox::default());
+        let bell = collector.bell();
         let disk = Disk::start(bag, (self.compression, self.threads()), bell.clone())?;
-        lock(&mailbox).extend(discovery.look()?);
+        discovery.look()?;
         for name in discovery.absent() {
             say(format_args!("{name} has no publisher yet; it is recorded from its first one on"));
         }
-        let of_thread = mailbox.clone();
-        spawn("bag-discovery", move || discovery.run(&of_thread, || bell.ring()))?;
+        spawn("bag-discovery", move || discovery.run(|| bell.ring()))?;
         let may_pin = self.compression == Compression::None;
-        let mut recorder = Recorder::new(collector, mailbox, disk, may_pin, self.max_cache_size);
+        let mut chunks = Chunks::new(disk, may_pin, self.max_cache_size);
         if let Some(bytes) = self.max_bag_size {
-            recorder = recorder.for_files_of(bytes);
+            chunks = chunks.for_files_of(bytes);
         }
-        if let Some(triggers) = triggers {
+        if self.snapshot {
             let [before, after] = [self.before, self.after].map(Duration::from_secs_f64);
-            recorder = recorder.for_snapshots(Ring::new(before, after, self.max_cache_size), triggers);
+            chunks = chunks.for_snapshots(Ring::new(before, after, self.max_cache_size));
         }
+        let recorder = Recorder::new(collector, mailbox, chunks, triggers);
         self.record(recorder, Reports::new(folder.display().to_string()), &topics, output)
     }
 

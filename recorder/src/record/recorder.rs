@@ -1,25 +1,21 @@
 //! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! A large sample stays pinned in its publisher's memory until its chunk is written; other samples are copied at once.
-//! A publisher has at most two pinned samples, and pinned samples that wait for the disk are copied after `PIN_TIME`.
 //! If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers' histories. There the
 //! oldest samples are overwritten, which is counted.
 //!
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
 
 use super::{
+    chunks::{Chunks, PIN_TIME},
     clock::Clock,
     discovery::Mailbox,
     disk::Disk,
     publishers::Publishers,
-    snapshot::{Ring, Triggers},
+    snapshot::Triggers,
     sources::Sources,
 };
-use crate::{
-    topics::lock,
-    write::{Body, Chunk},
-};
-use gantry::{Collector, ENCAPSULATION, GenericSample};
+use crate::topics::lock;
+use gantry::{Collector, GenericSample};
 use gantry_command::{Result, say};
 use mcap::records::MessageHeader;
 use std::{
@@ -28,17 +24,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The smallest sample that stays pinned until its chunk is written, in bytes.
-const MIN_PINNED_BYTES: usize = 32 << 10;
-/// The longest time for which pinned samples wait for a busy disk.
-const PIN_TIME: Duration = Duration::from_millis(20);
-/// The size at which a chunk is passed to the disk even if the disk is busy, in bytes: without and with pinned samples.
-/// The second size is larger, because the samples of a chunk that waits for a busy disk are copied.
-const CHUNK_BYTES: (u64, u64) = (4 << 20, 16 << 20);
-/// The initial capacity of a chunk's buffer.
-const BUFFER_BYTES: usize = 256 << 10;
-/// The age at which a chunk is written: the first value if the disk is idle, the second value in any case.
-const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(750));
 /// The longest time until the recorder notices a signal.
 const TRIGGER_TIME: Duration = Duration::from_millis(100);
 /// At the end of a recording, the longest time for taking the remaining samples while the disk is busy.
@@ -61,14 +46,8 @@ pub struct Recorder {
     mailbox: Mailbox,
     sources: Sources,
     publishers: Publishers,
-    chunk: Chunk,
-    opened: Instant,
-    disk: Disk,
-    may_pin: bool,
-    max_cache_bytes: u64,
-    /// The limits of a chunk without and with pinned samples, in bytes.
-    chunk_bytes: (u64, u64),
-    snapshot: Option<(Ring, Triggers)>,
+    chunks: Chunks,
+    triggers: Option<Triggers>,
     /// The time of the last round in which a source had samples.
     active: Instant,
     /// Whether the recorder pauses between two rounds of takes. After a loss of samples, it does not pause any more,
@@ -78,40 +57,20 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder, which gets its sources from the mailbox. If `may_pin` is true, large samples stay
-    /// pinned until their chunk is written.
+    /// Creates a recorder, which gets its sources from the mailbox. The triggers are for the snapshots of `chunks`.
     #[must_use]
-    pub fn new(collector: Collector, mailbox: Mailbox, disk: Disk, may_pin: bool, max_cache_bytes: u64) -> Recorder {
+    pub fn new(collector: Collector, mailbox: Mailbox, chunks: Chunks, triggers: Option<Triggers>) -> Recorder {
         Recorder {
             collector,
             mailbox,
             sources: Sources::default(),
             publishers: Publishers::default(),
-            chunk: Chunk::with_capacity(BUFFER_BYTES),
-            opened: Instant::now(),
-            disk,
-            may_pin,
-            max_cache_bytes,
-            chunk_bytes: CHUNK_BYTES,
-            snapshot: None,
+            chunks,
+            triggers,
             active: Instant::now(),
             may_pause: true,
             clock: Clock::new(),
         }
-    }
-
-    /// Limits the chunks to the size of a file.
-    #[must_use]
-    pub fn for_files_of(self, bytes: u64) -> Recorder {
-        Recorder { chunk_bytes: (CHUNK_BYTES.0.min(bytes), CHUNK_BYTES.1.min(bytes)), ..self }
-    }
-
-    /// Changes the recorder to snapshots: it keeps the last seconds in memory until a trigger arrives. The cache limit
-    /// is doubled, because new samples need room while the chunks of the ring wait for the disk.
-    #[must_use]
-    pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
-        let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
-        Recorder { snapshot: Some((ring, triggers)), may_pin: false, max_cache_bytes, ..self }
     }
 
     /// Takes the available samples, and then waits for more, but at most until `due`.
@@ -122,7 +81,7 @@ impl Recorder {
         self.add_found();
         self.sources.collect(&mut self.collector);
         let has_more = self.take();
-        self.flush();
+        self.chunks.flush();
         let due = self.look_at_triggers().map_or(due, |other| due.min(other));
         if !has_more {
             self.wait(due)?;
@@ -136,36 +95,35 @@ impl Recorder {
         found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
     }
 
+    /// Marks all sources that may have samples of publishers that have matched by now.
+    fn mark_all(&mut self) {
+        self.add_found();
+        self.sources.join_matched();
+        self.sources.mark_all();
+    }
+
     /// Starts and ends the recordings of snapshots. Returns the time of the next check.
     fn look_at_triggers(&mut self) -> Option<Instant> {
-        let (ring, triggers) = self.snapshot.as_mut()?;
+        let triggers = self.triggers.as_mut()?;
         let now = Instant::now();
         if triggers.take() {
-            say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
+            let is_recording = self.chunks.ring()?.until().is_some();
+            say(if is_recording { "the snapshot goes on" } else { "a snapshot is written" });
             // Samples that were published before the request belong to the snapshot, so they are taken first.
-            self.sources.mark_all();
+            self.mark_all();
             while self.take() && now.elapsed() < TRIGGER_TIME {
-                self.flush();
+                self.chunks.flush();
             }
-            if self.chunk.messages() > 0 {
-                self.send();
-            }
-            let (ring, _) = self.snapshot.as_mut()?;
-            ring.trigger().into_iter().for_each(|chunk| self.disk.send(chunk));
+            self.chunks.send();
+            self.chunks.begin_snapshot();
         }
-        let (ring, _) = self.snapshot.as_mut()?;
-        if ring.until().is_some_and(|until| until <= now) {
-            if self.chunk.messages() > 0 {
-                self.send();
-            }
-            let (ring, _) = self.snapshot.as_mut()?;
-            ring.end();
-            self.disk.end_file();
+        if self.chunks.ring()?.until().is_some_and(|until| until <= now) {
+            self.chunks.send();
+            self.chunks.end_snapshot();
             say("the snapshot is complete");
         }
-        let (ring, _) = self.snapshot.as_ref()?;
         let look = now + TRIGGER_TIME;
-        Some(ring.until().map_or(look, |until| until.min(look)))
+        Some(self.chunks.ring()?.until().map_or(look, |until| until.min(look)))
     }
 
     /// Takes a batch of samples from each source. Returns `false` if no samples are left, or the cache is full.
@@ -179,30 +137,23 @@ impl Recorder {
             self.take_batch(number);
         }
         self.may_pause &= !self.sources.has_lost();
-        !self.is_full() && self.sources.is_pending()
+        !self.chunks.is_full() && self.sources.is_pending()
     }
 
     fn take_batch(&mut self, number: usize) {
         for _ in 0..BATCH {
-            if self.is_full() {
+            if self.chunks.is_full() {
                 return;
             }
             let Some(sample) = self.sources.take(number) else { return };
             self.add(number, sample);
-            if self.chunk.bytes() >= self.chunk_bytes.0 {
-                self.flush();
-            }
         }
     }
 
     fn add(&mut self, number: usize, sample: GenericSample) {
         let info = sample.message_info();
-        let lost_before = || self.sources.overwritten(number, info.publisher_gid);
-        if !self.publishers.is_new(info.publisher_gid, info.sequence, number, lost_before) {
+        if !self.is_new(number, &sample) {
             return;
-        }
-        if self.chunk.messages() == 0 {
-            self.opened = Instant::now();
         }
         let source = self.sources.get(number);
         let header = MessageHeader {
@@ -211,47 +162,14 @@ impl Recorder {
             log_time: self.clock.wall_ns(info.source_time_ns.max(source.since_ns)),
             publish_time: info.source_wall_time_ns,
         };
-        let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
-        let may_pin = self.may_pin && is_large && self.publishers.pin(info.publisher_gid, self.disk.queued_chunks());
-        match may_pin {
-            true => self.chunk.push(&source.channel, header, Body::Pinned(sample)),
-            false => self.chunk.push(&source.channel, header, Body::Copied(&ENCAPSULATION, sample.bytes())),
-        }
+        self.chunks.push(source, header, sample);
     }
 
-    /// Whether the cache is full, so that no more samples may wait for the disk.
-    fn is_full(&self) -> bool {
-        self.disk.memory_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
-    }
-
-    /// Passes the current chunk to the disk if the chunk is large or old enough.
-    fn flush(&mut self) {
-        if self.chunk.messages() == 0 {
-            return;
-        }
-        let (age, is_idle, has_pins) = (self.opened.elapsed(), self.disk.is_idle(), self.chunk.pins() > 0);
-        let most = if has_pins { self.chunk_bytes.1 } else { self.chunk_bytes.0 };
-        let is_due = self.chunk.bytes() >= most || age >= CHUNK_TIME.1;
-        if is_due || is_idle && (has_pins || age >= CHUNK_TIME.0) {
-            self.send();
-        } else if has_pins && age >= PIN_TIME {
-            self.chunk.release_pins();
-        }
-    }
-
-    fn send(&mut self) {
-        if !self.disk.is_idle() {
-            // The chunk has to wait for the disk. Its pinned samples are copied first, so that publishers can use the
-            // slots again.
-            self.chunk.release_pins();
-        }
-        self.publishers.begin_chunk();
-        let chunk = std::mem::replace(&mut self.chunk, Chunk::with_capacity(BUFFER_BYTES));
-        let chunk = match &mut self.snapshot {
-            Some((ring, _)) => ring.keep(chunk),
-            None => Some(chunk),
-        };
-        chunk.into_iter().for_each(|chunk| self.disk.send(chunk));
+    /// Whether no other source has delivered this sample of the source `number` before.
+    fn is_new(&mut self, number: usize, sample: &GenericSample) -> bool {
+        let info = sample.message_info();
+        let lost_before = || self.sources.overwritten(number, info.publisher_gid);
+        self.publishers.is_new(info.publisher_gid, info.sequence, number, lost_before)
     }
 
     /// Pauses while samples arrive. Otherwise waits for samples, new sources, the disk, or the time at which the chunk
@@ -261,15 +179,9 @@ impl Recorder {
             thread::sleep(PAUSE.min(due.saturating_duration_since(Instant::now())));
             return Ok(());
         }
-        let (is_empty, has_pins) = (self.chunk.messages() == 0, self.chunk.pins() > 0);
-        let chunk_due = match self.disk.is_idle() {
-            true => self.opened + CHUNK_TIME.0,
-            false if has_pins => self.opened + PIN_TIME,
-            false => self.opened + CHUNK_TIME.1,
-        };
-        let due = if is_empty { due } else { due.min(chunk_due) };
-        let waits_for_disk = !self.disk.is_idle() && (!is_empty || self.is_full());
-        let (disk, mailbox) = (&self.disk, &self.mailbox);
+        let due = self.chunks.due().map_or(due, |of_chunk| due.min(of_chunk));
+        let (disk, mailbox) = (self.chunks.disk(), &self.mailbox);
+        let waits_for_disk = !disk.is_idle() && (!self.chunks.is_empty() || self.chunks.is_full());
         let queued = disk.queued_bytes();
         let look = || {
             let has_written = waits_for_disk && (disk.is_idle() || disk.queued_bytes() != queued);
@@ -286,7 +198,7 @@ impl Recorder {
     /// The disk.
     #[must_use]
     pub fn disk(&self) -> &Disk {
-        &self.disk
+        self.chunks.disk()
     }
 
     /// Takes the samples that were published so far, writes all chunks and completes the bag.
@@ -294,23 +206,18 @@ impl Recorder {
     /// # Errors
     /// The last file cannot be completed.
     pub fn end(mut self) -> Result<()> {
-        self.add_found(); // publishers that matched just now may have published samples
-        self.sources.join_matched();
-        self.sources.mark_all();
+        self.mark_all();
         let patience = Instant::now() + END_TIME;
         while self.sources.is_pending() && Instant::now() < patience {
             self.take();
-            self.flush();
-            if self.is_full() {
+            self.chunks.flush();
+            if self.chunks.is_full() {
                 thread::sleep(PIN_TIME); // a sleep is needed, because a wait returns at once after a shutdown
             }
         }
         self.count_left();
         self.sources.count_overwritten(&self.publishers, true);
-        if self.chunk.messages() > 0 {
-            self.send();
-        }
-        self.disk.end()
+        self.chunks.end()
     }
 
     /// Counts the samples that remain at the end because the disk was too slow.
@@ -318,9 +225,7 @@ impl Recorder {
         for number in self.sources.pending() {
             for _ in 0..MAX_LEFT {
                 let Some(sample) = self.sources.take(number) else { break };
-                let info = sample.message_info();
-                let lost_before = || self.sources.overwritten(number, info.publisher_gid);
-                if self.publishers.is_new(info.publisher_gid, info.sequence, number, lost_before) {
+                if self.is_new(number, &sample) {
                     self.sources.get(number).topic.unwritten.fetch_add(1, Relaxed);
                 }
             }

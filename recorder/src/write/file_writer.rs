@@ -3,24 +3,27 @@
 //! All chunks in the file are complete if the process dies, except one that was just being written. Disk space for the
 //! summary is reserved in advance, so that the file can be completed even if the disk is full.
 
-use super::{Chunk, Packed, direct_parts::DirectParts, encode, whole_file::WholeFile};
+use super::{
+    Packed,
+    direct_parts::DirectParts,
+    encode,
+    summary::{COUNT_BYTES, Summary},
+    whole_file::WholeFile,
+};
 use crate::describe::PROFILE;
 use mcap::{
-    Channel, MAGIC,
-    records::{ChunkIndex, Footer, Metadata, MetadataIndex, Statistics, op},
+    MAGIC,
+    records::{ChunkIndex, Metadata, MetadataIndex, Statistics},
 };
 use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::{self, IoSlice},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 /// The disk space that is reserved for the end of a file, without its lists of channels and chunks, in bytes.
 const END_BYTES: u64 = 1 << 20;
-/// The length of a channel's count in the statistics, in bytes.
-const COUNT_BYTES: usize = 10;
 const LIBRARY: &str = concat!("gantry-bag ", env!("CARGO_PKG_VERSION"));
 
 /// The way of a chunk to the disk.
@@ -42,10 +45,7 @@ pub struct FileWriter {
     path: PathBuf,
     /// The length of the lists of channels and chunks in the summary, in bytes.
     listed_bytes: u64,
-    channels: BTreeMap<u16, Arc<Channel<'static>>>,
-    chunks: Vec<ChunkIndex>,
-    metadata: Vec<MetadataIndex>,
-    statistics: Statistics,
+    summary: Summary,
 }
 
 impl FileWriter {
@@ -59,10 +59,7 @@ impl FileWriter {
             direct_parts: DirectParts::default(),
             path: path.to_owned(),
             listed_bytes: 0,
-            channels: BTreeMap::new(),
-            chunks: Vec::new(),
-            metadata: Vec::new(),
-            statistics: Statistics::default(),
+            summary: Summary::default(),
         };
         let mut start = MAGIC.to_vec();
         encode::header(&mut start, PROFILE, LIBRARY);
@@ -87,7 +84,7 @@ impl FileWriter {
             Route::Direct => self.file.direct_alignment(packed.bytes(), packed.padded_bytes()),
             Route::PageCache => None,
         };
-        let (mut before, new) = self.descriptions(chunk);
+        let (mut before, new) = self.summary.descriptions(chunk);
         let mut listed = before.len() + new.len() * COUNT_BYTES;
         if let Some(alignment) = alignment
             && packed.padded_bytes() > 0
@@ -131,45 +128,8 @@ impl FileWriter {
             None => self.file.append(&mut parts.map(IoSlice::new).collect::<Vec<_>>())?,
         }
         self.listed_bytes = listed_bytes;
-        self.chunks.push(index);
-        self.channels.extend(new.into_iter().map(|channel| (channel.id, channel)));
-        self.count(packed);
+        self.summary.add_chunk(index, packed, new);
         Ok(())
-    }
-
-    /// The records of the schemas and channels of a chunk that the file does not have yet, and these channels.
-    fn descriptions(&self, chunk: &Chunk) -> (Vec<u8>, Vec<Arc<Channel<'static>>>) {
-        let mut records = Vec::new();
-        let mut new: Vec<Arc<Channel<'static>>> = Vec::new();
-        for of_channel in chunk.channels() {
-            let channel = &of_channel.channel;
-            if self.channels.contains_key(&channel.id) {
-                continue;
-            }
-            let has_schema = |other: &Arc<Channel<'static>>| schema_id(other) == schema_id(channel);
-            if let Some(schema) = &channel.schema
-                && !self.channels.values().chain(&new).any(has_schema)
-            {
-                encode::schema(&mut records, schema);
-            }
-            encode::channel(&mut records, channel);
-            new.push(channel.clone());
-        }
-        (records, new)
-    }
-
-    fn count(&mut self, packed: &Packed) {
-        let (chunk, statistics) = (packed.chunk(), &mut self.statistics);
-        let Some((first, last)) = chunk.times() else { return };
-        let is_first = statistics.message_count == 0;
-        statistics.message_start_time = if is_first { first } else { statistics.message_start_time.min(first) };
-        statistics.message_end_time = statistics.message_end_time.max(last);
-        statistics.message_count += chunk.messages();
-        statistics.chunk_count += 1;
-        for of_channel in chunk.channels() {
-            let count = statistics.channel_message_counts.entry(of_channel.channel.id).or_default();
-            *count += of_channel.entries.len() as u64;
-        }
     }
 
     /// Appends a metadata record.
@@ -180,7 +140,7 @@ impl FileWriter {
         let (record, index) = self.metadata_record(metadata);
         let listed = length_of(|out| encode::metadata_index(out, &index));
         self.append_listed(&mut [IoSlice::new(&record)], listed)?;
-        self.metadata.push(index);
+        self.summary.add_metadata(index);
         Ok(())
     }
 
@@ -191,7 +151,7 @@ impl FileWriter {
     pub fn write_last_metadata(&mut self, metadata: &Metadata) -> io::Result<()> {
         let (record, index) = self.metadata_record(metadata);
         self.file.append(&mut [IoSlice::new(&record)])?;
-        self.metadata.push(index);
+        self.summary.add_metadata(index);
         Ok(())
     }
 
@@ -207,39 +167,7 @@ impl FileWriter {
     /// # Errors
     /// An error of the operating system. The file then has all its messages, but no summary.
     pub fn finish(mut self) -> io::Result<File> {
-        let mut end = Vec::new();
-        encode::data_end(&mut end);
-        let summary_start = self.file.bytes() + end.len() as u64;
-        let schemas: BTreeMap<u16, _> =
-            self.channels.values().filter_map(|channel| Some((schema_id(channel)?, channel.schema.clone()?))).collect();
-        self.statistics.schema_count = schemas.len() as u16;
-        self.statistics.channel_count = self.channels.len() as u32;
-        self.statistics.metadata_count = self.metadata.len() as u32;
-        let mut groups = Vec::new();
-        let mut group = |end: &mut Vec<u8>, opcode: u8, write: &dyn Fn(&mut Vec<u8>)| {
-            let start = end.len();
-            write(end);
-            if end.len() > start {
-                groups.push((opcode, start, end.len() - start));
-            }
-        };
-        group(&mut end, op::SCHEMA, &|end| schemas.values().for_each(|schema| encode::schema(end, schema)));
-        group(&mut end, op::CHANNEL, &|end| {
-            self.channels.values().for_each(|channel| encode::channel(end, channel));
-        });
-        group(&mut end, op::STATISTICS, &|end| encode::statistics(end, &self.statistics));
-        group(&mut end, op::CHUNK_INDEX, &|end| {
-            self.chunks.iter().for_each(|index| encode::chunk_index(end, index));
-        });
-        group(&mut end, op::METADATA_INDEX, &|end| {
-            self.metadata.iter().for_each(|index| encode::metadata_index(end, index));
-        });
-        let summary_offset_start = self.file.bytes() + end.len() as u64;
-        for (opcode, start, length) in groups {
-            encode::summary_offset(&mut end, opcode, self.file.bytes() + start as u64, length as u64);
-        }
-        encode::footer(&mut end, Footer { summary_start, summary_offset_start, summary_crc: 0 });
-        end.extend(MAGIC);
+        let end = self.summary.end(self.file.bytes());
         self.file.append(&mut [IoSlice::new(&end)])?;
         self.file.finish()
     }
@@ -281,7 +209,7 @@ impl FileWriter {
     /// The statistics of the file so far.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
-        &self.statistics
+        self.summary.statistics()
     }
 
     /// Whether the file still exists under its name.
@@ -306,8 +234,4 @@ fn length_of(write: impl FnOnce(&mut Vec<u8>)) -> usize {
     let mut out = Vec::new();
     write(&mut out);
     out.len()
-}
-
-fn schema_id(channel: &Channel<'_>) -> Option<u16> {
-    channel.schema.as_ref().map(|schema| schema.id)
 }

@@ -7,6 +7,7 @@ mod direct_file;
 mod direct_parts;
 mod encode;
 mod file_writer;
+mod summary;
 mod whole_file;
 
 pub use bag_writer::{BagWriter, DROPS, FileLimits, FolderMetadata, Written};

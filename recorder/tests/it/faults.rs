@@ -1,4 +1,4 @@
-//! Tests of the recorder and its files in case of faults: a kill at any time, a full disk, a removed file.
+//! Tests of the recorder and its files in case of faults: a kill at any time, a removed file.
 
 use crate::{small_disk::*, support::*};
 use gantry::Qos;
@@ -16,11 +16,6 @@ use std::{
 tests!(
     a_killed_recorder_leaves_whole_messages,
     a_file_that_ends_within_its_indexes_has_every_message,
-    a_full_disk_costs_counted_messages_and_leaves_a_complete_file,
-    a_full_disk_with_direct_writes_does_so_too,
-    a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room,
-    a_disk_that_takes_no_data_for_a_while_costs_counted_messages,
-    a_limit_of_the_file_size_costs_counted_messages,
     a_closed_output_leaves_a_complete_bag,
     a_removed_file_is_said_and_the_next_one_has_the_rest,
     folders_that_cannot_be_made_are_said,
@@ -131,114 +126,6 @@ fn a_file_that_ends_within_its_indexes_has_every_message() {
         fs::write(&cut, &bytes[..end]).unwrap();
         assert_eq!(numbers_of_part(&cut), whole, "cut at {end}");
     }
-}
-
-/// Records a camera until a little after the recorder prints a line that contains `part`. Then checks that each message
-/// is in the file or counted as missing.
-fn record_until(domain_id: u32, recorder: &mut Running, part: &str, finish: impl FnOnce()) -> u64 {
-    recorder.error_with("recording");
-    let node = node_in(domain_id, "camera");
-    let mut camera = Talker::new(&node, "/camera", Qos::default());
-    camera.wait();
-    for _ in 0..16 {
-        camera.publish(1_000_000);
-    }
-    recorder.error_with(part);
-    camera.publish(1_000_000);
-    finish();
-    camera.next
-}
-
-#[track_caller]
-fn check_full(bag: &Path, summary: &str, published: u64) {
-    let summary: serde_json::Value = serde_json::from_str(summary).unwrap();
-    let dropped = summary["dropped"]["/camera"].as_u64().unwrap();
-    assert_eq!(summary["messages"].as_u64().unwrap() + dropped, published);
-    let file = &files(bag)[0];
-    // The file must be complete, because the `mcap` crate refuses files without an end.
-    let numbers = numbers(file).remove("/camera").unwrap();
-    assert_eq!(numbers.len() as u64, published - dropped);
-    assert!(numbers.is_sorted());
-    assert_eq!(BagFile::open(file).unwrap().drops, BTreeMap::from([("/camera".to_owned(), dropped)]));
-    let metadata = fs::read_to_string(bag.join("metadata.yaml")).unwrap();
-    assert!(metadata.contains(&format!("\"gantry_drops /camera\": \"{dropped}\"")), "{metadata}");
-}
-
-fn a_disk_that_is_full_at_the_beginning_is_written_when_it_has_room() {
-    let directory = directory();
-    let bag = directory.path().join("bag");
-    let (mut recorder, disk) = start_on_small_disk(IN_MEMORY, (25, ""), directory.path(), &bag);
-    recorder.error_with("recording");
-    fill_disk(&disk.join("filler"));
-    let node = node_in(25, "camera");
-    let mut camera = Talker::new(&node, "/camera", Qos::default());
-    camera.wait();
-    camera.publish(100_000);
-    recorder.error_with("No space left on device");
-    fs::remove_file(disk.join("filler")).unwrap();
-    camera.publish(100_000);
-    recorder.error_with("the bag is written again");
-    let (summary, _) = recorder.interrupt();
-    check_full(&bag, &summary, camera.next);
-}
-
-fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
-    fill_small_disk(IN_MEMORY, 21);
-}
-
-fn a_full_disk_with_direct_writes_does_so_too() {
-    fill_small_disk(&with_direct_writes("8m"), 28);
-}
-
-fn fill_small_disk(mount: &str, domain_id: u32) {
-    let directory = directory();
-    let bag = directory.path().join("bag");
-    let (mut recorder, disk) = start_on_small_disk(mount, (domain_id, ""), directory.path(), &bag);
-    // Although the disk is full, the file can be completed, because the recorder has reserved space for its end.
-    let fill = || fill_disk(&disk.join("filler"));
-    let published = record_until(domain_id, &mut recorder, "No space left on device", fill);
-    let (summary, _) = recorder.interrupt();
-    check_full(&bag, &summary, published);
-}
-
-/// While the disk takes no data, messages wait in the cache and then in the publisher's history, which keeps up to 64
-/// MiB of them.
-fn a_disk_that_takes_no_data_for_a_while_costs_counted_messages() {
-    const MESSAGE_BYTES: usize = 500_000;
-    let directory = directory();
-    let bag = directory.path().join("bag");
-    let options = (29, "--max-cache-size 10M");
-    let (mut recorder, disk) = start_on_small_disk(&with_direct_writes("256m"), options, directory.path(), &bag);
-    recorder.error_with("recording");
-    let node = node_in(29, "camera");
-    let mut camera = Talker::new(&node, "/camera", Qos::default());
-    camera.wait();
-    let report = |recorder: &mut Running| -> serde_json::Value { serde_json::from_str(&recorder.peer.line()).unwrap() };
-    camera.publish(MESSAGE_BYTES);
-    eventually("the first message is written", || report(&mut recorder)["messages"] == 1);
-    let frozen = Frozen::new(disk);
-    (0..200).for_each(|_| camera.publish(MESSAGE_BYTES)); // 100 MB
-    drop(frozen);
-    eventually("the messages that were kept are written", || {
-        let report = report(&mut recorder);
-        let dropped = report["dropped"]["/camera"].as_u64().unwrap_or_default();
-        dropped > 0 && report["messages"].as_u64().unwrap() + dropped == camera.next
-    });
-    camera.publish(MESSAGE_BYTES);
-    let (summary, _) = recorder.interrupt();
-    check_full(&bag, &summary, camera.next);
-    assert_eq!(numbers(&files(&bag)[0])["/camera"].last(), Some(&(camera.next - 1)));
-}
-
-fn a_limit_of_the_file_size_costs_counted_messages() {
-    let directory = directory();
-    let bag = directory.path().join("bag");
-    let mut recorder = Command::new("bash");
-    recorder.args(["-c", "ulimit -f 8192; exec \"$@\"", "bash", env!("CARGO_BIN_EXE_gantry-bag")]);
-    let mut recorder = start(recorder.args(["record", "--all", "--json", "--domain-id", "22", "-o", text(&bag)]));
-    let published = record_until(22, &mut recorder, "File too large", || ());
-    let (summary, _) = recorder.interrupt();
-    check_full(&bag, &summary, published);
 }
 
 fn a_closed_output_leaves_a_complete_bag() {

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
 mod convert;
+mod disks;
 mod faults;
 mod play;
 mod readers;
@@ -19,7 +20,14 @@ use test_support::{in_own_memory, trials};
 
 fn main() -> ExitCode {
     in_own_memory(None, || {
-        let tests = [convert::TESTS, faults::TESTS, play::TESTS, readers::TESTS, record::TESTS, snapshot::TESTS];
-        trials(tests)
+        trials([
+            convert::TESTS,
+            disks::TESTS,
+            faults::TESTS,
+            play::TESTS,
+            readers::TESTS,
+            record::TESTS,
+            snapshot::TESTS,
+        ])
     })
 }

@@ -10,7 +10,7 @@ pub use call::{Answer, call, call_bytes};
 pub use gantry_dynamic::Value;
 pub use json::json_of;
 pub use python::Repr;
-pub use service_types::service_types;
+pub use service_types::{described_service_types, service_types, standard_service_type};
 
 use crate::error::{Failure, Result};
 use gantry::TypeDescription;

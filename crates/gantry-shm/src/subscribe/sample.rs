@@ -163,6 +163,14 @@ impl Sample {
         self.place().pin.is_none()
     }
 
+    /// The largest amount of memory that the publisher of a sample in place may use
+    /// ([`max_memory_bytes`](crate::PublisherOptions::max_memory_bytes)); `None` for a private copy.
+    #[must_use]
+    pub fn publisher_limit_bytes(&self) -> Option<usize> {
+        // SAFETY: the sample is not inline, so its pin is set and the record keeps the mapping (O1).
+        (!self.is_inline()).then(|| unsafe { self.place().mapping.as_ref() }.region.reserve_bytes())
+    }
+
     /// The properties besides the payload.
     #[inline]
     #[must_use]

@@ -351,6 +351,13 @@ impl GenericSample {
     pub fn is_inline(&self) -> bool {
         self.0.is_inline()
     }
+
+    /// The largest amount of memory that the publisher may use
+    /// ([`max_memory_bytes`](crate::PublisherOptions::max_memory_bytes)); `None` if the message travelled inline.
+    #[must_use]
+    pub fn publisher_limit_bytes(&self) -> Option<usize> {
+        self.0.publisher_limit_bytes()
+    }
 }
 
 impl AsRef<[u8]> for GenericSample {

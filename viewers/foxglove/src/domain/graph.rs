@@ -2,9 +2,13 @@
 //! user has excluded.
 
 use gantry::{Durability, Gid, Node, ServiceTopic, ServiceTypeDescription, TypeDescription, service_topic};
-use gantry_command::{Result, Selection, message::service_types};
+use gantry_command::{
+    Result, Selection,
+    message::{described_service_types, standard_service_type},
+};
 use gantry_shm::{EndpointDescription, Participant, Role};
 use std::{
+    cell::LazyCell,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -64,8 +68,12 @@ impl GraphReader {
                 None => {}
             }
         }
+        // The names of the types of services on other hosts are read at most once.
+        let far = LazyCell::new(|| self.node.service_names_and_types().unwrap_or_default());
         for name in graph.names[2].keys() {
-            if let Some(service_type) = service_types(&self.node, name).ok().and_then(|mut types| types.pop()) {
+            let mut described = described_service_types(&self.node, name).unwrap_or_default();
+            let standard = || far.get(name)?.iter().rev().find_map(|name| standard_service_type(name));
+            if let Some(service_type) = described.pop().or_else(standard) {
                 graph.services.insert(name.clone(), service_type);
             }
         }

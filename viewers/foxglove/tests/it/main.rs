@@ -4,8 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
 mod connections;
+mod graph;
 mod node_client;
-mod requests;
+mod parameters;
+mod publications;
+mod services;
 mod stalled;
 mod support;
 mod topics;
@@ -15,6 +18,15 @@ use test_support::{in_own_memory, trials};
 
 fn main() -> ExitCode {
     in_own_memory(None, || {
-        trials([topics::TESTS, connections::TESTS, requests::TESTS, stalled::TESTS, node_client::TESTS])
+        trials([
+            topics::TESTS,
+            connections::TESTS,
+            publications::TESTS,
+            services::TESTS,
+            parameters::TESTS,
+            graph::TESTS,
+            stalled::TESTS,
+            node_client::TESTS,
+        ])
     })
 }
