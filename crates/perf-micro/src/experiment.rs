@@ -156,8 +156,8 @@ impl Experiment {
         let name = format!("micro-{}", self.name);
         let mut files = vec![self.folder.write(&format!("{name}.txt"), &(lines.join("\n") + "\n"))?];
         let (failures, warnings) = (&self.failures, &self.warnings);
-        let number = |(name, value): &'_ (String, String)| Some((name.as_str(), value.parse().ok()?));
-        let figures = figures.iter().filter_map(number).collect();
+        let numbers = figures.iter().filter_map(|(name, value)| Some((name.as_str(), value.parse().ok()?)));
+        let figures = numbers.collect();
         let details = serde_json::to_value(Details { of_experiment: &details, figures, failures, warnings });
         let details = Some(details.map_err(|error| format!("cannot write {name}.json: {error}"))?);
         let file = ResultsFile::new(&format!("micro {}", self.name), 1, Vec::new(), tables);
