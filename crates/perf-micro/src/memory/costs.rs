@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::text::one_decimal;
 use super::{
     plan::{Plan, Series},
     runs::Measured,
@@ -133,6 +132,11 @@ impl super::Memory {
         ];
         all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), one_decimal(value?).to_string()))).collect()
     }
+}
+
+/// Rounds a slope to one decimal; further decimals have no meaning. Adding 0 turns a negative zero into 0.
+pub fn one_decimal(bytes: f64) -> f64 {
+    (bytes * 10.0).round() / 10.0 + 0.0
 }
 
 /// The slopes of a least-squares fit; `None` if all x are equal.

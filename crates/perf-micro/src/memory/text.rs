@@ -2,7 +2,7 @@
 
 use super::{
     Memory, costs,
-    costs::{Cost, memory_of},
+    costs::{Cost, memory_of, one_decimal},
     plan::{Program, Series},
     target::Target,
     variant::{HISTORY, Kind, MTU_BYTES, SERVICE_DEPTH, SUBSCRIPTION_DEPTH, Variant},
@@ -137,9 +137,4 @@ impl Memory {
                 .to_owned(),
         ]
     }
-}
-
-/// Rounds a slope to one decimal; further decimals have no meaning. Adding 0 turns a negative zero into 0.
-pub fn one_decimal(bytes: f64) -> f64 {
-    (bytes * 10.0).round() / 10.0 + 0.0
 }
