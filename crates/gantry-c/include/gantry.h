@@ -477,8 +477,8 @@ gantry_status gantry_node_resolve_topic_name(const gantry_node *node, const char
 /* Declares a parameter of the given type, with its default. `options` may be NULL. Writes the value to `value`, which
  * may be NULL: a list with one element, which is the value of the ROS arguments (`-p name:=value`, `--params-file`), or
  * else the default. The first declaration or change starts a thread, which runs the node's parameter services. With
- * `declares_parameters_from_overrides`, or with a value of `use_sim_time` in the ROS arguments, gantry_node_create starts
- * the thread. */
+ * `declares_parameters_from_overrides`, or with a value of `use_sim_time` in the ROS arguments, gantry_node_create
+ * starts the thread. */
 gantry_status gantry_node_declare_parameter(const gantry_node *node, const gantry_parameter *parameter,
                                             const gantry_parameter_options *options, gantry_parameters **value);
 

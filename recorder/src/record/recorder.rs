@@ -1,6 +1,6 @@
 //! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers' histories. There the
+//! Samples stay in their publishers' histories while the chunks that wait for the disk exceed the cache limit. There the
 //! oldest samples are overwritten, which is counted.
 //!
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
