@@ -1,7 +1,7 @@
 //! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! Samples stay in their publishers' histories while the chunks that wait for the disk exceed the cache limit. There the
-//! oldest samples are overwritten, which is counted.
+//! Samples stay in their publishers' histories while the chunks that wait for the disk exceed the cache limit. The
+//! oldest samples are overwritten there, and counted.
 //!
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
 
