@@ -20,8 +20,8 @@ install_packages() {
     command -v apt-get >/dev/null || return 1
     local sudo=()
     [ "$(id -u)" = 0 ] || { [ -n "${CI:-}" ] && sudo -n true 2>/dev/null && sudo=(sudo -n); } || return 1
-    local install=(timeout 300 "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$@")
-    { flock 9 && { "${install[@]}" || { timeout 120 "${sudo[@]}" apt-get update -qq && "${install[@]}"; }; }; } \
+    local install=("${sudo[@]}" timeout 300 apt-get install -y -qq --no-install-recommends "$@")
+    { flock 9 && { "${install[@]}" || { "${sudo[@]}" timeout 120 apt-get update -qq && "${install[@]}"; }; }; } \
         9>"${TMPDIR:-/tmp}/gantry-install-packages.lock" >/dev/null 2>&1
 }
 

@@ -27,7 +27,7 @@ CLOSEST = re.compile(
     r"(?P<large_high>[\d.]+)\], (?P<small>[\d.]+) with 256 bytes \[(?P<small_low>[\d.]+) to (?P<small_high>[\d.]+)\]")
 # The sentence with the medians of rclcpp over rmw_zenoh, in µs, by the executors of `rclcpp:best` and of `rclcpp`.
 ZENOH = re.compile(
-    r"rclcpp takes (\d+) µs with 4 MB\s+and (\d+) with 256 bytes by the row's executor, (\d+) and (\d+) by the default one "
+    r"rclcpp takes (\d+) µs with 4 MB\s+and (\d+) with 256 bytes by that row's executor, (\d+) and (\d+) by the default one "
     r"\((\d+) rounds\)")
 
 

@@ -20,8 +20,8 @@ const MIN_PINNED_BYTES: usize = 32 << 10;
 /// The number of samples for which a publisher has memory beyond its history if its samples are pinned: a loan, two
 /// pinned samples, and one that the recorder takes.
 const ROOM_SAMPLES: usize = 4;
-/// The memory of a publisher's ring for the depth of the recorder, in bytes, rounded up.
-const RING_BYTES: usize = 1 << 20;
+/// The memory of a publisher's ring for the depth of the recorder, in bytes, with the largest inline messages.
+const RING_BYTES: usize = 2304 << 10;
 /// The longest time for which pinned samples wait for a busy disk.
 pub const PIN_TIME: Duration = Duration::from_millis(20);
 /// The size at which a chunk is passed to the disk even if the disk is busy, in bytes: without and with pinned samples.

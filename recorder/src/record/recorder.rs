@@ -89,15 +89,24 @@ impl Recorder {
         Ok(())
     }
 
-    /// Adds the sources in the mailbox.
+    /// Adds the sources in the mailbox, unless the discovery is making a subscription now: it wakes the recorder later,
+    /// and waiting for it would lose samples of other topics.
     fn add_found(&mut self) {
-        let found = std::mem::take(&mut *lock(&self.mailbox));
+        if let Ok(mut mailbox) = self.mailbox.try_lock() {
+            let found = std::mem::take(&mut *mailbox);
+            drop(mailbox);
+            self.add(found);
+        }
+    }
+
+    fn add(&mut self, found: Vec<Source>) {
         found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
     }
 
     /// Marks all sources that may have samples of publishers that have matched by now.
     fn mark_all(&mut self) {
-        self.add_found();
+        let found = std::mem::take(&mut *lock(&self.mailbox));
+        self.add(found);
         self.sources.join_matched();
         self.sources.mark_all();
     }

@@ -13,7 +13,8 @@
 
 namespace gantry {
 
-// The queue of one EventsExecutor. The context is the context of the executor.
+// The queue of one EventsExecutor. The context is the context of the executor. A subscription has one event at a time,
+// so `spin_some` runs at most one message of each; `spin` and `spin_all` run all.
 //
 //   rclcpp::experimental::executors::EventsExecutor executor(std::make_unique<gantry::EventsQueue>());
 class EventsQueue final : public rclcpp::experimental::executors::EventsQueue {

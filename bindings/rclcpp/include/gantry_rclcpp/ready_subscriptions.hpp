@@ -34,7 +34,12 @@ public:
     static std::shared_ptr<ReadySubscriptions> find(const std::function<void(std::size_t, int)> &callback) {
         std::shared_ptr<ReadySubscriptions> found;
         search() = &found;
-        callback(0, 0);
+        try {
+            callback(0, 0);
+        } catch (...) {
+            search() = nullptr;
+            throw;
+        }
         search() = nullptr;
         return found;
     }
@@ -60,6 +65,9 @@ public:
                     break;
                 }
             is_changed_ = true;
+            // A thread that waits must not report the subscription any more, because its address may belong to another one.
+            for (auto &each : waited_)
+                if (each.waitable == waitable) each.is_reported = true;
             if (!is_waiting_) waited_.clear();
         }
         wake();

@@ -79,6 +79,7 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
     assert_described(&schema);
     let mut found = Vec::new();
     objects(&schema, &mut found);
+    assert!(found.len() > 20);
     let units = ["_ns", "_ns2", "_ms", "_s", "_hz", "_bytes", "_kib", "_percent"];
     for (name, field) in found.iter().flat_map(|object| object["properties"].as_object().unwrap()) {
         // A field that may have a fraction is no count, so its name must contain a unit.
@@ -92,7 +93,7 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
 pub(crate) fn assert_described(schema: &Value) {
     let mut found = Vec::new();
     objects(schema, &mut found);
-    assert!(found.len() > 1);
+    assert!(!found.is_empty());
     for (name, field) in found.iter().flat_map(|object| object["properties"].as_object().unwrap()) {
         assert!(field["description"].as_str().is_some_and(|text| text.len() > 4), "{name} has no description");
     }

@@ -94,13 +94,13 @@ impl Comparison {
         let confidence = intervals.map(|found| found.confidence).fold(1.0, f64::min);
         notes.push(format!(
             "Medians of n rounds; the interval in parentheses holds the true median with {:.1} %. * is the best condition, = are \
-             conditions that show no difference from it (the test of `compare logs`, 95 %).",
+             conditions that show no difference from it (Mann-Whitney, 95 %, without a correction for several comparisons).",
             confidence * 100.0
         ));
         let bests = self.runs.iter().flat_map(|run| &run.best);
         if bests.into_iter().any(|best| best.condition.is_some() && !best.is_confident) {
             notes.push(
-                "? too few rounds for a verdict with 95 %, on a best condition as on a tie: give `rounds: 6` or more"
+                "? too few rounds for a verdict with 95 %, on a best condition as on a tie: give `rounds: 4` or more"
                     .to_owned(),
             );
         }
