@@ -8,7 +8,7 @@
 use super::{
     chunks::{Chunks, PIN_TIME},
     clock::Clock,
-    discovery::Mailbox,
+    discovery::{Mailbox, Source},
     disk::Disk,
     publishers::Publishers,
     snapshot::Triggers,
@@ -92,21 +92,18 @@ impl Recorder {
     /// Adds the sources in the mailbox, unless the discovery is making a subscription now: it wakes the recorder later,
     /// and waiting for it would lose samples of other topics.
     fn add_found(&mut self) {
-        if let Ok(mut mailbox) = self.mailbox.try_lock() {
-            let found = std::mem::take(&mut *mailbox);
-            drop(mailbox);
-            self.add(found);
-        }
+        let found = self.mailbox.try_lock().map(|mut mailbox| std::mem::take(&mut *mailbox)).unwrap_or_default();
+        self.add_all(found);
     }
 
-    fn add(&mut self, found: Vec<Source>) {
+    fn add_all(&mut self, found: Vec<Source>) {
         found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
     }
 
     /// Marks all sources that may have samples of publishers that have matched by now.
     fn mark_all(&mut self) {
         let found = std::mem::take(&mut *lock(&self.mailbox));
-        self.add(found);
+        self.add_all(found);
         self.sources.join_matched();
         self.sources.mark_all();
     }
