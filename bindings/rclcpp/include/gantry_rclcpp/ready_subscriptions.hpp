@@ -65,7 +65,7 @@ public:
                     break;
                 }
             is_changed_ = true;
-            // A thread that waits must not report the subscription any more, because its address may belong to another one.
+            // A thread that waits must not report the subscription any more: another one may get its address.
             for (auto &each : waited_)
                 if (each.waitable == waitable) each.is_reported = true;
             if (!is_waiting_) waited_.clear();

@@ -25,8 +25,8 @@ pub struct Best {
 
 impl Best {
     /// Finds the best condition. `found` has the conditions, each with the values of the figure in its rounds. Rounds
-    /// are not paired, because the conditions may be of several boots. So the test is the one of `compare logs`, without its
-    /// correction for the number of figures.
+    /// are not paired, because the conditions may be of several boots. So the test is the one of
+    /// `compare logs`, without its correction for the number of figures.
     #[must_use]
     pub fn among(figure: &'static Figure, found: &[(&str, Vec<f64>)]) -> Best {
         let medians = found
