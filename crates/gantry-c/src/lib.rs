@@ -17,32 +17,15 @@
 //!   no `longjmp` leaves the function.
 
 pub mod abi;
-mod argument;
-mod client;
-mod convert;
-mod event_fd;
-mod events;
-mod failure;
-mod graph;
-mod guard_condition;
-mod lists;
-mod loan;
+mod border;
+mod entities;
 mod node;
-mod parameter_callbacks;
-mod parameter_list;
-mod parameter_server;
-mod parameters;
 mod program;
-mod publisher;
-mod sample;
-mod service;
-mod sized;
-mod subscription;
-mod timer;
+mod values;
 mod wait_set;
 
-pub use loan::{Loan, LoanOwner};
-pub use sample::{Sample, SampleOwner};
+pub use values::loan::{Loan, LoanOwner};
+pub use values::sample::{Sample, SampleOwner};
 
 /// A part of H1, checked by the compiler: a handle may move to another thread, and several threads may use some handles
 /// at once.
@@ -50,15 +33,15 @@ const _: () = {
     const fn may_move<T: Send>() {}
     const fn may_be_shared<T: Send + Sync>() {}
     may_be_shared::<node::Node>();
-    may_be_shared::<timer::Timer>();
-    may_be_shared::<guard_condition::GuardCondition>();
-    may_move::<publisher::Publisher>();
-    may_move::<subscription::Subscription>();
-    may_move::<service::Service>();
-    may_move::<client::Client>();
-    may_move::<events::Events>();
-    may_move::<parameter_callbacks::ParameterCallback>();
+    may_be_shared::<entities::timer::Timer>();
+    may_be_shared::<entities::guard_condition::GuardCondition>();
+    may_move::<entities::publisher::Publisher>();
+    may_move::<entities::subscription::Subscription>();
+    may_move::<entities::service::Service>();
+    may_move::<entities::client::Client>();
+    may_move::<entities::events::Events>();
+    may_move::<node::parameters::callbacks::ParameterCallback>();
     may_move::<wait_set::WaitSet>();
     may_move::<gantry::GenericLoan>();
-    may_move::<sample::Message>();
+    may_move::<values::sample::Message>();
 };

@@ -2,8 +2,10 @@
 
 use crate::{
     abi::{ABI_VERSION, OK, Status},
-    argument::texts,
-    failure::{Failure, Result, last_error, run, run_for},
+    border::{
+        argument::texts,
+        failure::{Failure, Result, last_error, run, run_for},
+    },
 };
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -92,6 +94,6 @@ pub unsafe fn reason<'a>(why: *const c_char) -> Result<&'a str> {
     match why.is_null() {
         true => Ok("its reader gave no reason"),
         // SAFETY: H2.
-        false => unsafe { crate::argument::text("why", why) },
+        false => unsafe { crate::border::argument::text("why", why) },
     }
 }

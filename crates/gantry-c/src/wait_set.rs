@@ -4,15 +4,15 @@
 
 use crate::{
     abi::{self, OK, Status, TIMEOUT, WaitSource},
-    argument::{create, destroy, exclusive, shared, timeout},
-    client::Client,
-    events::Events,
-    failure::{Failure, Result, run},
-    guard_condition::GuardCondition,
+    border::{
+        argument::{create, destroy, exclusive, shared, timeout},
+        failure::{Failure, Result, run},
+    },
+    entities::{
+        client::Client, events::Events, guard_condition::GuardCondition, service::Service, subscription::Subscription,
+        timer::Timer,
+    },
     node::{Node, node},
-    service::Service,
-    subscription::Subscription,
-    timer::Timer,
 };
 use gantry::Waitable;
 use std::collections::BTreeSet;

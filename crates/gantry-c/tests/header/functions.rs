@@ -22,8 +22,7 @@ pub fn exported(source: &Path) -> BTreeMap<String, String> {
         found.insert(format!("{list}_get"), format!("{element} const* (*)({list} const*, size_t)"));
         found.insert(format!("{list}_destroy"), format!("void (*)({list}*)"));
     }
-    for file in fs::read_dir(source).unwrap() {
-        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+    for text in sources(source) {
         for item in syn::parse_file(&text).unwrap().items {
             if let Item::Fn(function) = item
                 && function.sig.abi.is_some()
@@ -34,6 +33,14 @@ pub fn exported(source: &Path) -> BTreeMap<String, String> {
         }
     }
     found
+}
+
+/// The texts of the files in a folder and in its folders.
+fn sources(folder: &Path) -> Vec<String> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths
+        .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![fs::read_to_string(path).unwrap()] })
+        .collect()
 }
 
 fn pointer_type(function: &ItemFn) -> String {

@@ -2,9 +2,11 @@
 
 use crate::{
     abi::{NONE, OK, Status},
-    argument::{create, destroy, output, shared},
-    event_fd::EventFd,
-    failure::{Result, run},
+    border::{
+        argument::{create, destroy, output, shared},
+        event_fd::EventFd,
+        failure::{Result, run},
+    },
 };
 use gantry::{GuardCondition as Guard, Waitable};
 use std::sync::{Arc, Mutex, PoisonError};

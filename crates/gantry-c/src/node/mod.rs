@@ -1,12 +1,17 @@
 //! Nodes.
 
+pub(crate) mod graph;
+pub(crate) mod parameters;
+
 use crate::{
     abi::{NodeOptions, OK, Status},
-    argument::{c_string, create, destroy, output, shared, text, texts},
-    failure::{Result, run, run_for},
-    lists::Strings,
-    parameter_server::ParameterServer,
-    sized::options,
+    border::{
+        argument::{c_string, create, destroy, output, shared, text, texts},
+        failure::{Result, run, run_for},
+        sized::options,
+    },
+    node::parameters::server::ParameterServer,
+    values::lists::Strings,
 };
 use std::{
     ffi::{CString, c_char},

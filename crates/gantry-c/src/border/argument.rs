@@ -2,7 +2,7 @@
 
 use crate::{
     abi::{OK, Status},
-    failure::{Failure, Result, run},
+    border::failure::{Failure, Result, run},
 };
 use std::{
     ffi::{CStr, CString, c_char},

@@ -2,9 +2,11 @@
 
 use crate::{
     abi,
-    argument::{c_string, destroy, shared},
-    convert,
-    failure::run_for,
+    border::{
+        argument::{c_string, destroy, shared},
+        failure::run_for,
+    },
+    values::convert,
 };
 use gantry::{EndpointType, ServiceTypeDescription, TopicEndpointInfo, TypeDescription};
 use std::{

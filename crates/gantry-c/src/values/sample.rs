@@ -5,10 +5,12 @@
 
 use crate::{
     abi::{OK, SampleInfo, Status},
-    argument::{exclusive, output, shared},
-    convert,
-    failure::{Failure, Result, from_owner, run},
-    sized::sized_output,
+    border::{
+        argument::{exclusive, output, shared},
+        failure::{Failure, Result, from_owner, run},
+        sized::sized_output,
+    },
+    values::convert,
 };
 use gantry::{GenericRequest, GenericResponse, GenericSample};
 use std::{ffi::c_void, mem::MaybeUninit, ptr::null};

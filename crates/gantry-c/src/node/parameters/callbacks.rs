@@ -2,10 +2,14 @@
 
 use crate::{
     abi::{self, OK, Status},
-    argument::{create, destroy, exclusive, shared},
-    failure::{Failure, run},
-    node::Node,
-    parameter_list::{Parameters, parameters},
+    border::{
+        argument::{create, destroy, exclusive, shared},
+        failure::{Failure, run},
+    },
+    node::{
+        Node,
+        parameters::list::{Parameters, parameters},
+    },
     program::Context,
 };
 use gantry::ParameterCallbackHandle;

@@ -2,12 +2,14 @@
 
 use crate::{
     abi::{self, Event, NONE, OK, Status},
-    argument::{create, destroy, exclusive, output},
-    convert::policy,
-    event_fd::EventFd,
-    failure::{Result, run},
+    border::{
+        argument::{create, destroy, exclusive, output},
+        event_fd::EventFd,
+        failure::{Result, run},
+        sized::sized_output,
+    },
     node::{Node, node},
-    sized::sized_output,
+    values::convert::policy,
 };
 use gantry::{GraphChanges, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents, Waitable};
 use std::sync::Arc;

@@ -2,10 +2,12 @@
 
 use crate::{
     abi::{OK, Status, TIMEOUT},
-    argument::{create, optional_output, text, timeout},
-    failure::run,
-    lists::{Endpoints, ServiceTypes, Strings, Types, pairs},
+    border::{
+        argument::{create, optional_output, text, timeout},
+        failure::run,
+    },
     node::{Node, node},
+    values::lists::{Endpoints, ServiceTypes, Strings, Types, pairs},
 };
 use std::ffi::c_char;
 

@@ -1,7 +1,7 @@
 //! A file descriptor that a waker makes readable. It announces QoS events, changes of the graph and triggers; samples
 //! have other descriptors.
 
-use crate::failure::{Failure, Result};
+use crate::border::failure::{Failure, Result};
 use rustix::event::{EventfdFlags, eventfd};
 use std::{
     os::fd::{AsRawFd, OwnedFd},

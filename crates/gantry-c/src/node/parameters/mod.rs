@@ -1,13 +1,21 @@
 //! Parameters of nodes.
 
+pub(crate) mod callbacks;
+pub(crate) mod list;
+pub(crate) mod server;
+
 use crate::{
     abi::{self, OK, Status},
-    argument::{create, output, shared, text, texts},
-    failure::{Result, run, run_for},
-    lists::Strings,
-    node::Node,
-    parameter_list::{Parameters, parameter, parameters},
-    sized::{options, sized_output},
+    border::{
+        argument::{create, output, shared, text, texts},
+        failure::{Result, run, run_for},
+        sized::{options, sized_output},
+    },
+    node::{
+        Node,
+        parameters::list::{Parameters, parameter, parameters},
+    },
+    values::lists::Strings,
 };
 use gantry::{FloatingPointRange, IntegerRange, Parameter, ParameterDescriptor};
 use std::ffi::c_char;

@@ -6,8 +6,10 @@
 
 use crate::{
     abi::{OK, Status},
-    argument::{exclusive, output},
-    failure::{Failure, Result, from_owner, run},
+    border::{
+        argument::{exclusive, output},
+        failure::{Failure, Result, from_owner, run},
+    },
 };
 use gantry::GenericLoan;
 use std::{

@@ -2,9 +2,11 @@
 
 use crate::{
     abi,
-    argument::{shared, text},
-    failure::{Failure, Result},
-    sized::options,
+    border::{
+        argument::{shared, text},
+        failure::{Failure, Result},
+        sized::options,
+    },
 };
 use gantry::{
     Durability, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos, QosPolicy, Reliability, RequestId,

@@ -2,10 +2,12 @@
 
 use crate::{
     abi::{NONE, OK, Status, Tick},
-    argument::{create, destroy, shared},
-    failure::{Result, run, run_for},
+    border::{
+        argument::{create, destroy, shared},
+        failure::{Result, run, run_for},
+        sized::sized_output,
+    },
     node::{Node, node},
-    sized::sized_output,
 };
 use std::time::Duration;
 

@@ -2,8 +2,10 @@
 
 use crate::{
     abi::{self, PARAMETER_NOT_SET},
-    argument::{self, c_string, shared, text, texts},
-    failure::{Failure, Result, run_for},
+    border::{
+        argument::{self, c_string, shared, text, texts},
+        failure::{Failure, Result, run_for},
+    },
 };
 use gantry::{Parameter, ParameterValue};
 use std::{

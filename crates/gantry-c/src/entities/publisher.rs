@@ -2,13 +2,17 @@
 
 use crate::{
     abi::{self, Gid, OK, SourceTime, Status, TIMEOUT},
-    argument::{bytes, c_string, create, destroy, exclusive, optional_output, output, shared, text, timeout},
-    convert,
-    events::Events,
-    failure::{Result, run, run_for},
-    lists::Strings,
-    loan::{Loan, give},
+    border::{
+        argument::{bytes, c_string, create, destroy, exclusive, optional_output, output, shared, text, timeout},
+        failure::{Result, run, run_for},
+    },
+    entities::events::Events,
     node::{Node, node},
+    values::{
+        convert,
+        lists::Strings,
+        loan::{Loan, give},
+    },
 };
 use gantry::{GenericLoan, GenericPublisher, PublishError};
 use std::{

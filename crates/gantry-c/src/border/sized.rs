@@ -1,7 +1,7 @@
 //! Structs of the header whose first field is their size: options that a program passes, and results that it reads. The
 //! program may be compiled with another version of the header.
 
-use crate::{
+use crate::border::{
     argument::null,
     failure::{Failure, Result},
 };

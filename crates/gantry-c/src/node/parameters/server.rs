@@ -1,6 +1,6 @@
 //! The thread that runs a node's parameter services. They answer even if the program's own threads never wait.
 
-use crate::failure::{Failure, Result};
+use crate::border::failure::{Failure, Result};
 use gantry::{Executor, ExecutorHandle, Node, SingleThreadedExecutor, with_signals_blocked};
 use std::{
     mem::forget,

@@ -2,15 +2,19 @@
 
 use crate::{
     abi::{NONE, OK, RequestId, ServiceType, Status, TIMEOUT},
-    argument::{bytes, c_string, create, destroy, exclusive, output, shared, text, timeout},
-    convert,
-    failure::{Failure, Result, run, run_for},
-    lists::Strings,
-    loan::{Loan, give},
+    border::{
+        argument::{bytes, c_string, create, destroy, exclusive, output, shared, text, timeout},
+        failure::{Failure, Result, run, run_for},
+    },
+    entities::publisher::keep_if_failed,
     node::{Node, node},
     program::reason,
-    publisher::keep_if_failed,
-    sample::{Message, Sample, sample_output},
+    values::{
+        convert,
+        lists::Strings,
+        loan::{Loan, give},
+        sample::{Message, Sample, sample_output},
+    },
 };
 use gantry::GenericService;
 use std::{

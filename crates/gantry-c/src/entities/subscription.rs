@@ -2,15 +2,19 @@
 
 use crate::{
     abi::{self, Gid, NONE, OK, Status, SubscriptionCounts, TIMEOUT},
-    argument::{c_string, create, destroy, exclusive, output, shared, text, timeout},
-    convert,
-    events::Events,
-    failure::{Failure, Result, run, run_for},
-    lists::Strings,
+    border::{
+        argument::{c_string, create, destroy, exclusive, output, shared, text, timeout},
+        failure::{Failure, Result, run, run_for},
+        sized::sized_output,
+    },
+    entities::events::Events,
     node::{Node, node},
     program::reason,
-    sample::{Message, Sample, sample_output},
-    sized::sized_output,
+    values::{
+        convert,
+        lists::Strings,
+        sample::{Message, Sample, sample_output},
+    },
 };
 use gantry::GenericSubscription;
 use std::{
