@@ -37,7 +37,8 @@ mod protocol;
 pub use protocol::layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};
 
 cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
-    // The modules from the ground up: a module imports only from modules above it in this list (`tests/storeys.rs`).
+    // The modules from the ground up: a module imports only from modules above it in this list. The test `storeys` of
+    // `test-support` checks this.
     mod error;
     mod os;
     mod describe;
@@ -57,9 +58,9 @@ cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
         type_description::{TypeDescription, rihs01},
     };
     pub use domain::{
-        holder::Holder,
+        peer::holder::Holder,
         participant::Participant,
-        watch::{Generation, Watcher},
+        control::watch::{Generation, Watcher},
     };
     pub use error::{Error, Result};
     pub use observe::{

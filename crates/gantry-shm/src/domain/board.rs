@@ -15,7 +15,7 @@
 
 use crate::{
     crash::{self, Point},
-    domain::liveness::{check_one_board, may_live},
+    domain::peer::liveness::{check_one_board, may_live},
     error::{Error, Result},
     os::{
         directory::{BOARD_NAME, Directory, PROCESS_SUFFIX},

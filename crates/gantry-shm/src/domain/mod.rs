@@ -9,13 +9,8 @@
 
 pub(crate) mod board;
 pub(crate) mod control;
-pub(crate) mod control_tasks;
 pub(crate) mod endpoints;
-pub(crate) mod holder;
 pub(crate) mod joining;
-pub(crate) mod known_records;
-pub(crate) mod liveness;
-pub(crate) mod pace;
 pub(crate) mod participant;
 pub(crate) mod peer;
 pub(crate) mod process_file;
@@ -25,7 +20,6 @@ pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
 pub(crate) mod topics;
-pub(crate) mod watch;
 
 use crate::{
     crash::{self, Point},
@@ -142,7 +136,7 @@ impl Domain {
             return Ok(None);
         }
         reaper::reap(&registry)?;
-        liveness::check_one_board(&directory, Some(board.id()))?;
+        peer::liveness::check_one_board(&directory, Some(board.id()))?;
         let made = ProcessFile::create(&directory, domain_id, board.id());
         let process = match made.and_then(|process| board.prove_life(waiter_owner(process.id())).map(|()| process)) {
             Ok(process) => process,
@@ -222,7 +216,7 @@ impl Domain {
                 if name.ends_with(PROCESS_SUFFIX) && !is_known() {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
-                        Err(e) if liveness::may_live(&self.directory, &name) => return Err(e),
+                        Err(e) if peer::liveness::may_live(&self.directory, &name) => return Err(e),
                         opened => {
                             dead_owners.extend(opened.ok().map(|peer| waiter_owner(&peer.id)));
                             peers.has_remains = true;

@@ -176,9 +176,10 @@ impl ProcessFile {
         if let Ok(header) = self.header() {
             let change = header.changes.load(Relaxed); // the lock orders the changes
             let entry = &header.change_log[(change % LOGGED_CHANGES) as usize];
-            // Release: a process that reads this entry sees the counts before it. Partner: `peer::changed_blocks`.
+            // Release: a process that reads this entry sees the counts before it. Partner: `changed_blocks` in
+            // `peer/contents.rs`.
             entry.store((block_offset / LINE_BYTES) as u32, Release);
-            header.changes.store(change.wrapping_add(1), Release); // partner: `Peer::contents`
+            header.changes.store(change.wrapping_add(1), Release); // partner: `Contents::refresh`
         }
     }
 
@@ -226,8 +227,8 @@ impl ProcessFile {
         free.endpoints.entry(block.capacity_bytes).or_default().push(block);
     }
 
-    /// Writes an endpoint's words under a sequence lock: readers (`Peer::endpoints`) copy the words and use the copy if
-    /// the version did not change meanwhile.
+    /// Writes an endpoint's words under a sequence lock: readers (`Peer::read_endpoint`) copy the words and use the copy
+    /// if the version did not change meanwhile.
     fn write_endpoint(
         &self,
         block: EndpointBlock,
@@ -286,8 +287,8 @@ impl ProcessFile {
         record.depth.store(depth, Relaxed);
         record.state.store(state, Relaxed);
         crash::point(Point::RecordFilled);
-        record.key.store(key, Release); // partner: `Peer::read_records`
-        own.block.version.fetch_add(1, Release); // partner: `Peer::read_records`
+        record.key.store(key, Release); // partner: `Contents::read_records`
+        own.block.version.fetch_add(1, Release); // partner: `Contents::read_records`
         let mut taken = self.taken();
         if taken.last() != Some(&own.block_offset) {
             taken.push(own.block_offset);
@@ -299,7 +300,7 @@ impl ProcessFile {
     /// Frees a reader record, whose pins must all be 0.
     pub(crate) fn free_record(&self, own: OwnRecord) {
         own.record.key.store(0, Release); // the last loads under the record's pins come before its reuse
-        own.block.version.fetch_add(1, Release); // partner: `Peer::read_records`
+        own.block.version.fetch_add(1, Release); // partner: `Contents::read_records`
         self.count_change(own.block_offset);
         crash::point(Point::RecordFreed);
         self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(own);
@@ -330,7 +331,7 @@ impl ProcessFile {
         let header = unsafe { &mut *header.as_ptr() };
         (header.size_bytes, header.kind) = (size_bytes as u64, kind);
         crash::point(Point::BlockWritten);
-        self.header()?.used_bytes.store(end as u64, Release); // partner: `Peer::find_blocks`
+        self.header()?.used_bytes.store(end as u64, Release); // partner: `Contents::find_blocks`
         crash::point(Point::BlockAdded);
         free.used_bytes = end;
         Ok(offset)

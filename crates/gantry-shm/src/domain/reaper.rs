@@ -8,8 +8,7 @@
 use crate::{
     domain::{
         board::Board,
-        liveness::may_live,
-        peer::Peer,
+        peer::{Peer, liveness::may_live},
         process_file::{owner_id, process_id, waiter_owner, waiter_owner_of},
         registry::Registry,
     },

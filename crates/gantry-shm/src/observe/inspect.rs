@@ -7,9 +7,8 @@ use crate::{
     describe::description::{EndpointDescription, NO_PUBLISHER, Role},
     domain::{
         board::Board,
-        holder::holders,
         participant::Participant,
-        peer::{EndpointCounts, Peer, PeerRecord, records_of},
+        peer::{EndpointCounts, Peer, PeerRecord, holder::holders, records_of},
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
     },
     error::Result,

@@ -6,7 +6,9 @@
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
     domain::{
-        Domain, endpoints::PeerEndpoint, known_records::KnownRecords, peer::PeerRecord,
+        Domain,
+        endpoints::PeerEndpoint,
+        peer::{PeerRecord, known_records::KnownRecords},
         publisher_mapping::PublisherMapping,
     },
     error::Result,

@@ -1,6 +1,6 @@
 //! The report of an inspection: plain values. The command `gantry doctor` prints them.
 
-use crate::{describe::description::EndpointDescription, domain::holder::Holder};
+use crate::{describe::description::EndpointDescription, domain::peer::holder::Holder};
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// The report of one domain.

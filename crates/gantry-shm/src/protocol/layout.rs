@@ -175,10 +175,10 @@ shared_structs! {
         reserved: [u64; 4] = 96,
         /// The program's name, UTF-8, `name_bytes` long.
         name: [u8; 64] = 128,
-        /// The offset of the end of the last complete block. Partner: the loads of other processes, which read the
-        /// blocks up to this offset.
+        /// The offset of the end of the last complete block. Other processes read the blocks up to this offset.
+        /// Partner: `Contents::find_blocks`.
         used_bytes: AtomicU64 = 192,
-        /// The number of changes of endpoint blocks and of keys of reader records. Partner: `Peer::contents`.
+        /// The number of changes of endpoint blocks and of keys of reader records. Partner: `Contents::refresh`.
         changes: AtomicU64 = 200,
         reserved_dynamic: [u64; 6] = 208,
         /// The log of the last 128 changes: the element at the index (number of the change modulo 128) is the offset /
@@ -195,8 +195,8 @@ shared_structs! {
         kind: u32 = 8,
         reserved_word: u32 = 12,
         /// In an endpoint block, the version is odd while the block's words change, and rises by 2 with each change. In
-        /// a block of reader records, the version rises by 1 after each change of a key. Partner: `Peer::endpoints` and
-        /// `Peer::read_records`.
+        /// a block of reader records, the version rises by 1 after each change of a key. Partners:
+        /// `Peer::read_endpoint` and `Contents::read_records`.
         version: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }

@@ -12,9 +12,11 @@ use crate::{
     domain::{
         Domain,
         board::TopicIndex,
-        control_tasks::ControlTask,
-        known_records::{FoundRecords, KnownRecords},
-        peer::{Peer, PeerRecord},
+        control::tasks::ControlTask,
+        peer::{
+            Peer, PeerRecord,
+            known_records::{FoundRecords, KnownRecords},
+        },
     },
     error::Result,
     protocol::{

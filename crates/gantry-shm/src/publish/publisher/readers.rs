@@ -6,9 +6,8 @@ use crate::{
     describe::description::{Gid, Role},
     domain::{
         control,
-        control_tasks::ControlTask,
+        control::{pace::Pace, tasks::ControlTask},
         endpoints::{Endpoints, PeerEndpoint},
-        pace::Pace,
     },
     error::{Error, Result},
     protocol::sleep::Side,

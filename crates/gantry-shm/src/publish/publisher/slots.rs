@@ -3,7 +3,7 @@
 use super::Publisher;
 use crate::{
     describe::{description::EndpointDescription, qos::Durability},
-    domain::{Domain, holder::holders},
+    domain::{Domain, peer::holder::holders},
     error::{Error, Result},
     protocol::{history::Slot, layout::PAYLOAD_OFFSET, ring::Descriptor},
     publish::{

@@ -10,7 +10,7 @@ use crate::{
     domain::{
         Domain,
         board::TopicIndex,
-        control_tasks::ControlTask,
+        control::tasks::ControlTask,
         joining::{JoinBatch, JoinGeneration},
         process_file::EndpointBlock,
     },

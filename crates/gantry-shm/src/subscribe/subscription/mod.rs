@@ -15,7 +15,7 @@ use crate::{
         type_description::TypeDescription,
     },
     domain::{
-        Domain, board::TopicIndex, control_tasks::ControlTask, participant::Participant, process_file::EndpointBlock,
+        Domain, board::TopicIndex, control::tasks::ControlTask, participant::Participant, process_file::EndpointBlock,
         topics::HeldTopic,
     },
     error::{Error, Result},

@@ -7,12 +7,18 @@
 //! every [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the domain, never the
 //! participant, so that dropping a participant can wait for the thread's end.
 
+pub(crate) mod pace;
+pub(crate) mod tasks;
+pub(crate) mod watch;
+
 use crate::{
     domain::{
         Domain, PROBE_PERIOD,
         board::TopicIndex,
-        control_tasks::{ControlTask, Task, Tasks},
-        pace::{MIN_PAUSE, Pace},
+        control::{
+            pace::{MIN_PAUSE, Pace},
+            tasks::{ControlTask, Task, Tasks},
+        },
     },
     error::{Error, Result},
     os::{asymmetric_fence, clock::monotonic_ns, schedule, signals},

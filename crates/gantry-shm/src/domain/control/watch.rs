@@ -3,7 +3,7 @@
 
 use crate::{
     describe::description::Role,
-    domain::{Domain, control_tasks::ControlTask, participant::Participant, topics::HeldTopic},
+    domain::{Domain, control::tasks::ControlTask, participant::Participant, topics::HeldTopic},
     error::Result,
     protocol::{sleep::Side, sync::acquire},
 };
