@@ -76,12 +76,11 @@ pub fn run(trials: Vec<Trial>) -> ExitCode {
     libtest_mimic::run(&side_by_side(THREADS), trials).exit_code()
 }
 
-/// Parses the command line of a test program. `threads` tests run at the same time, if neither `--test-threads` nor
-/// `RUST_TEST_THREADS` sets another number.
+/// Parses the command line of a test program. `threads` tests run at the same time, unless `--test-threads` sets
+/// another number. `RUST_TEST_THREADS` has no effect, because `.cargo/config.toml` sets it for all other programs.
 pub fn side_by_side(threads: usize) -> Arguments {
     let mut arguments = Arguments::from_args();
-    let asked_for = std::env::var("RUST_TEST_THREADS").ok().and_then(|threads| threads.parse().ok());
-    arguments.test_threads = arguments.test_threads.or(asked_for).or(Some(threads));
+    arguments.test_threads = arguments.test_threads.or(Some(threads));
     arguments
 }
 
