@@ -4,6 +4,7 @@
 
 mod benchmark;
 pub mod cpus;
+mod error;
 pub mod peer;
 mod process;
 pub mod statistics;
@@ -12,10 +13,6 @@ pub mod usage;
 
 pub use {
     benchmark::{Benchmark, Options, no_role},
+    error::{Error, Result},
     process::Process,
 };
-
-/// An error of a benchmark: a sentence that can be sent to another thread.
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
-/// A result whose error is a sentence.
-pub type Result<T> = std::result::Result<T, Error>;

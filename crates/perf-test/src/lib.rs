@@ -5,8 +5,8 @@
 //! `perf_worker` is the code of all workers. `perf_worker_gantry` has Gantry's back end and the benchmark messages.
 //! Measurements, rows and reports are plain numbers, independent of the middleware.
 //!
-//! The modules are layers ("storeys"). Each layer imports only from the layers below it; `tests/storeys.rs` checks
-//! this:
+//! The modules are layers ("storeys"). Each layer imports only from the layers below it; the test `storeys` of
+//! `test-support` checks this:
 //!
 //! ```text
 //! program                     one verb of the command line, from arguments to exit code

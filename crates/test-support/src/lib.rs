@@ -15,8 +15,6 @@ mod peer;
 mod script;
 #[cfg(feature = "processes")]
 mod small_tmpfs;
-#[cfg(feature = "storeys")]
-pub mod storeys;
 #[cfg(feature = "processes")]
 pub mod trap;
 #[cfg(feature = "processes")]

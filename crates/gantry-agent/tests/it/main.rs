@@ -18,7 +18,6 @@ mod program;
 mod saturation;
 mod services;
 mod sessions;
-mod storeys;
 mod storms;
 mod streams;
 mod support;
@@ -46,7 +45,6 @@ fn main() -> ExitCode {
             saturation::TESTS,
             services::TESTS,
             sessions::TESTS,
-            storeys::TESTS,
             storms::TESTS,
             streams::TESTS,
             threads::TESTS,

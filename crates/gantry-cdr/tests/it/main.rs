@@ -8,4 +8,3 @@ mod memory;
 mod message;
 mod plain;
 mod reading;
-mod storeys;

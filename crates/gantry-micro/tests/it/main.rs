@@ -10,7 +10,6 @@ mod firmware;
 mod publish;
 mod services;
 mod simulated_can;
-mod storeys;
 mod take;
 mod time;
 mod transports;

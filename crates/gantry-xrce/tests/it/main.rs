@@ -6,7 +6,6 @@ mod corpus;
 mod eprosima_streams;
 mod framing;
 mod session;
-mod storeys;
 mod streams;
 mod wire;
 

@@ -15,7 +15,6 @@ mod malformed;
 mod random_loans;
 mod ros;
 mod services;
-mod storeys;
 mod threads;
 mod tracing;
 mod unload;
@@ -51,7 +50,6 @@ fn main() -> ExitCode {
         malformed::TESTS,
         random_loans::TESTS,
         services::TESTS,
-        storeys::TESTS,
         threads::TESTS,
         tracing::TESTS,
         unload::TESTS,

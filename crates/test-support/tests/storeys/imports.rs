@@ -15,32 +15,17 @@ use syn::{
 /// The path of a module from the crate's root; empty for `lib.rs`.
 type Module = Vec<String>;
 
-/// Checks the files of `<crate_directory>/src`. Panics with a list of the imports from higher storeys and of the
-/// circles.
+/// Returns the imports from higher storeys and the circles of the files in a folder.
 ///
 /// `storeys` begins with the lowest storey, and contains every module of `lib.rs`. Test code is not checked. A file and
-/// its own children may import each other.
-#[track_caller]
-pub fn check(crate_directory: &str, storeys: &[&str]) {
-    check_with_parts(crate_directory, storeys, &[]);
-}
-
-/// Does the same as [`check`]. In addition, the files of a group may import each other, because together they implement
-/// one type or concept. The name of a file is its path from the crate's root, such as `yaml::encode`.
-#[track_caller]
-pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&str]]) {
-    check_folder(&Path::new(crate_directory).join("src"), storeys, groups);
-}
-
-/// Does the same as [`check_with_parts`] for the source files of one folder, such as the folder of one of several
-/// programs.
-#[track_caller]
-pub fn check_folder(source: &Path, storeys: &[&str], groups: &[&[&str]]) {
+/// its own children may import each other. The files of a group may do so, too, because together they implement one
+/// type or concept. The name of a file is its path from the crate's root, such as `yaml::encode`.
+pub fn faults(source: &Path, storeys: &[String], groups: &[&[&str]]) -> Vec<String> {
     let mut files = read(source);
     groups.iter().for_each(|group| ignore_imports_within(&mut files, group));
     let mut faults = upward(&files, storeys);
     faults.extend(circles(&files));
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    faults
 }
 
 /// Removes the imports between the files of a group.
@@ -54,19 +39,6 @@ fn ignore_imports_within(files: &mut BTreeMap<Module, File>, group: &[&str]) {
         let imports = files[&part].imports.iter().filter(|import| !is_part(&target(files, import))).cloned().collect();
         files.get_mut(&part).unwrap().imports = imports;
     }
-}
-
-/// Returns the storeys of a crate from the drawing in its README, lowest first: the first words of the lines below the
-/// heading `src, from the top`.
-pub fn drawn(readme: &str) -> Vec<String> {
-    const HEADING: &str = "src, from the top";
-    let mut lines = readme.lines().skip_while(|line| !line.contains(HEADING));
-    let column = lines.next().and_then(|line| line.find(HEADING)).unwrap();
-    let rows = lines.take_while(|line| !line.starts_with("```")).filter_map(|line| line.get(column..));
-    let words = rows.map(|row| row.trim_start().split("  ").next().unwrap_or_default().trim().to_owned());
-    let mut storeys: Vec<String> = words.filter(|words| !words.is_empty()).collect();
-    storeys.reverse();
-    storeys.iter().flat_map(|words| words.split(", ").map(str::to_owned)).collect()
 }
 
 /// The imports and re-exports of one source file.
@@ -236,7 +208,7 @@ fn target(files: &BTreeMap<Module, File>, path: &[String]) -> Module {
     export.map_or_else(|| path[..length].to_vec(), |export| target(files, export))
 }
 
-fn upward(files: &BTreeMap<Module, File>, storeys: &[&str]) -> Vec<String> {
+fn upward(files: &BTreeMap<Module, File>, storeys: &[String]) -> Vec<String> {
     let storey =
         |module: &[String]| storeys.iter().position(|storey| module.first().is_some_and(|name| name == storey));
     let mut faults = Vec::new();
@@ -313,8 +285,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let files = read(directory.path());
-        [upward(&files, &["low", "high"]), circles(&files)].concat()
+        super::faults(directory.path(), &["low", "high"].map(str::to_owned), &[])
     }
 
     #[test]
