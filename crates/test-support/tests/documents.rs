@@ -80,10 +80,16 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("js", &["//", "/*", "* "]),
     ("py", &["#"]),
     ("sh", &["#"]),
+    ("toml", &["#"]),
+    ("yml", &["#"]),
+    // Scripts: files without an extension that begin with `#!`.
+    ("", &["#"]),
 ];
 
 /// The folders whose files must obey `STYLE.md`.
 const FOLDERS: &[&str] = &[
+    ".ci",
+    ".github",
     "bindings",
     "bridges",
     "contestants",
@@ -98,7 +104,7 @@ const FOLDERS: &[&str] = &[
 ];
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
 
-/// Returns the files below folders, at any depth, whose names have this extension.
+/// Returns the files below folders, at any depth, whose names have this extension; scripts for an empty extension.
 fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     let mut found = Vec::new();
@@ -109,8 +115,11 @@ fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
                 true if !["target", "node_modules"].iter().any(|made| path.ends_with(made)) => folders.push(path),
                 true => {}
                 false => {
-                    let has_extension = |path: &PathBuf| path.extension().is_some_and(|other| other == extension);
-                    found.extend(Some(path).filter(has_extension));
+                    let has_extension = |path: &PathBuf| path.extension().unwrap_or_default() == extension;
+                    let is_text = |path: &PathBuf| {
+                        !extension.is_empty() || fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"#!"))
+                    };
+                    found.extend(Some(path).filter(has_extension).filter(is_text));
                 }
             }
         }

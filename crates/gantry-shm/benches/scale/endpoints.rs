@@ -1,7 +1,8 @@
 //! Many publishers in one process, each on its own topic: their costs, and the number of file descriptors, which stays
 //! small.
 
-use super::{Result, median, print_ratio, publish_ns, publisher, root, subscription};
+use super::{Result, print_ratio, publish_ns, publisher, root, subscription};
+use bench_support::statistics::median;
 use gantry_shm::Participant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{os::unix::fs::MetadataExt, path::Path, time::Instant};
@@ -74,7 +75,7 @@ fn measure_count(count: usize) -> Result<EndpointCosts> {
     }
     let descriptors = std::fs::read_dir("/proc/self/fd")?.count() - 1; // without the descriptor of this directory
     let publish_ns = publish_ns(&mut publishers[count / 2])?;
-    let (create_us, match_us) = (median(&mut create_us[last_tenth]), median(&mut match_us));
+    let (create_us, match_us) = (median(create_us[last_tenth].iter().copied()), median(match_us));
     Ok(EndpointCosts { count, create_us, match_us, shared_bytes, descriptors, publish_ns })
 }
 

@@ -14,7 +14,7 @@ mod player;
 mod processes;
 
 use crate::crowds::Crowd;
-use bench_support::{Benchmark, Options, Result};
+use bench_support::{Benchmark, Options, Result, statistics::median};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
 use std::{
     process::ExitCode,
@@ -90,12 +90,7 @@ fn publish_ns(publisher: &mut Publisher) -> Result<f64> {
         }
         batches_ns.push(start.elapsed().as_nanos() as f64 / f64::from(BATCH));
     }
-    Ok(median(&mut batches_ns))
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    Ok(median(batches_ns))
 }
 
 /// Prints the last row's value divided by the first row's value.

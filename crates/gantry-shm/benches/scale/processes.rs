@@ -1,6 +1,7 @@
 //! Many processes in one domain, and many readers on one topic.
 
-use super::{PATIENCE, Result, median, player::Player, print_ratio, publish_ns, publisher, root, subscription};
+use super::{PATIENCE, Result, player::Player, print_ratio, publish_ns, publisher, root, subscription};
+use bench_support::statistics::median;
 use gantry_shm::Participant;
 use std::{path::Path, time::Instant};
 
@@ -39,7 +40,7 @@ pub fn measure_processes(counts: &[usize]) -> Result<()> {
         let (mut restless, _) = start("restless", root.path(), 1)?;
         let busy_ns = publish_ns(&mut publisher)?;
         restless.iter_mut().try_for_each(Player::leave)?;
-        let [join_ms, match_ms, leave_ms] = [join_ms, match_ms, leave_ms].map(|mut values| median(&mut values));
+        let [join_ms, match_ms, leave_ms] = [join_ms, match_ms, leave_ms].map(median);
         println!(
             "{count:9} {all_ms:14.1} {:8.2} {join_ms:18.2} {match_ms:14.2} {leave_ms:10.2} {quiet_ns:11.1} {busy_ns:13.1}",
             all_ms / count as f64,
@@ -78,7 +79,7 @@ pub fn measure_readers(counts: &[usize]) -> Result<()> {
             drop(subscription);
             publisher.subscription_count()?;
         }
-        let (one_more_ms, publish_ns) = (median(&mut one_more_ms), publish_ns(&mut publisher)?);
+        let (one_more_ms, publish_ns) = (median(one_more_ms), publish_ns(&mut publisher)?);
         println!("{count:7} {all_ms:15.1} {:8.2} {one_more_ms:20.2} {publish_ns:11.1}", all_ms / count as f64);
         rows.push((count, [all_ms / count as f64, one_more_ms, publish_ns]));
         players.iter_mut().try_for_each(Player::leave)?;

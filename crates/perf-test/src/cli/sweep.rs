@@ -37,7 +37,7 @@ Examples:
 /// The text at the end of the help of `matrix`.
 pub const AFTER_MATRIX: &str = "\
 Values that contain commas (--late, --too-late, --pin, --mock) are never divided: give the option again for each value.
--c takes contestants as versus does: NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy].
+-c takes contestants as `compare middlewares` does: NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy].
 
 Keys of FILE, a list `experiments:` of maps whose values may be lists, with their defaults:
   com_mean rclcpp-single-threaded-executor, process_configuration INTRA_PROCESS (or INTER_PROCESS), execution_strategy INTER_THREAD,

@@ -33,7 +33,7 @@ pub use memory::RunMemory;
 pub use row::{RowAccounts, RowEntry, TotalEntry, UsedEntry, WorkerRow};
 #[cfg(test)]
 pub(crate) use row::{documented_row, documented_row_with};
-pub use run::{NodesEntry, RunEntry, conditions, resolved};
+pub use run::{NodesEntry, RunEntry, WITHOUT_EFFECT, conditions, resolved};
 pub use server::ServerEntry;
 pub use summary::{NodeAndTopic, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
 /// The name and version of the format of the log.

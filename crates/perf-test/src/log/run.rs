@@ -67,6 +67,9 @@ const NO_CONDITIONS: [&str; 8] = [
     "tracking",
 ];
 
+/// The conditions that do not influence any figure.
+pub const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
+
 /// The conditions of a run. The names are the names in the log.
 #[must_use]
 pub fn conditions(spec: &RunSpec) -> Map<String, Value> {

@@ -5,23 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::run::Run;
-use crate::{log::conditions, system::System};
+use crate::{
+    log::{WITHOUT_EFFECT, conditions},
+    system::System,
+};
 
 /// The settings of a run, by their names. A setting of the middleware has the name `setting NAME`.
 pub type Settings = BTreeMap<String, String>;
 
-/// Conditions that may differ within a group of runs: they identify a single run, or follow from other conditions.
-const OF_ONE_RUN: [&str; 9] = [
-    "topic",
-    "domain_id",
-    "match_timeout_s",
-    "expected_publishers",
-    "expected_subscriptions",
-    "daemons",
-    "started_daemons",
-    "late_above_ns",
-    "too_late_above_ns",
-];
+/// Conditions that follow from other conditions. They may differ within a group of runs, as [`WITHOUT_EFFECT`] may.
+const FOLLOWING: [&str; 4] = ["expected_publishers", "expected_subscriptions", "daemons", "started_daemons"];
 /// Conditions that differ between messages, and so between the points of one curve over message size.
 const MESSAGE_CONDITIONS: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
 /// Conditions that have their own column, or that identify the contestant.
@@ -35,15 +28,15 @@ pub const EXPERIMENT: &str = "experiment";
 /// The prefix in the names of the middleware's settings.
 const OF_MIDDLEWARE: &str = "setting ";
 
-/// The settings by which runs are grouped: all except [`OF_ONE_RUN`].
+/// The settings by which runs are grouped: all except [`WITHOUT_EFFECT`] and [`FOLLOWING`].
 pub fn settings(run: &Run) -> Settings {
     let mut settings = Settings::new();
     for (name, value) in conditions(&run.entry.spec) {
         match value {
             Value::Object(of_middleware) => settings
                 .extend(of_middleware.iter().map(|(name, value)| (format!("{OF_MIDDLEWARE}{name}"), plain(value)))),
-            value if !OF_ONE_RUN.contains(&name.as_str()) => _ = settings.insert(name, plain(&value)),
-            _ => {}
+            _ if WITHOUT_EFFECT.contains(&name.as_str()) || FOLLOWING.contains(&name.as_str()) => {}
+            value => _ = settings.insert(name, plain(&value)),
         }
     }
     if let Some(nodes) = run.entry.nodes.clone() {

@@ -9,9 +9,6 @@ use serde_json::{Map, Value};
 use super::Side;
 use crate::log;
 
-/// The conditions that do not influence any compared figure.
-const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
-
 /// The version of the middleware. It must be equal in all runs of one side. It may differ between the two sides,
 /// because users compare versions.
 const VERSION: &str = "middleware_version";
@@ -57,7 +54,7 @@ pub fn between(base: &Side, new: &Side) -> Vec<Difference> {
     let [(base_conditions, base_machines), (new_conditions, new_machines)] =
         [base, new].map(|side| (conditions(side), machines(side)));
     let names: BTreeSet<&String> = base_conditions.iter().chain(&new_conditions).flat_map(Map::keys).collect();
-    let conditions = names.into_iter().filter(|name| !WITHOUT_EFFECT.contains(&name.as_str()));
+    let conditions = names.into_iter().filter(|name| !log::WITHOUT_EFFECT.contains(&name.as_str()));
     let conditions = conditions.filter_map(|name| {
         let of = |runs: &[Map<String, Value>]| values(runs.iter().map(|run| run.get(name)));
         difference(name, of(&base_conditions), of(&new_conditions))
