@@ -1,6 +1,6 @@
 //! Measures the cost of the recorder. It measures a publisher's publish calls without a subscription, with one that
-//! polls, and with a recorder, in turn; the rate and the CPU time of recording, also of another recorder in turn; the rate
-//! of playing; and the lateness of played messages, compared with the lateness of plain sleeps.
+//! polls, and with a recorder, in turn; the rate and the CPU time of recording, also of another recorder in turn; the
+//! rate of playing; and the lateness of played messages, compared with the lateness of plain sleeps.
 //!
 //! `cargo bench --bench recorder -- [publisher|record|play] [--seconds N] [--rounds N] [--beside COMMAND]`. The bag is
 //! in the folder for temporary files (`TMPDIR`). `COMMAND` is another recorder of all topics of domain 200. It gets the
@@ -69,8 +69,8 @@ fn main() {
     }
 }
 
-/// Prints the durations of publish calls in each round and of all rounds together. The subscription that polls shows the
-/// cost of any reader in another process, apart from the recorder's pins and its disk.
+/// Prints the durations of publish calls in each round and of all rounds together. The subscription that polls shows
+/// the cost of any reader in another process, apart from the recorder's pins and its disk.
 fn measure_publisher(bag: &Path, seconds: u64, rounds: u64) {
     let mut all: BTreeMap<(String, &str), Vec<u64>> = BTreeMap::new();
     for round in 0..rounds {

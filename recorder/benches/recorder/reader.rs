@@ -1,4 +1,5 @@
-//! A reader: a process that takes the messages of all measured topics every 10 ms, as the recorder does, and drops them.
+//! A reader: a process that takes the messages of all measured topics every 10 ms, as the recorder does, and drops
+//! them.
 
 use crate::{DOMAIN, talker::message_type};
 use gantry::{GenericSubscription, Node, Qos};

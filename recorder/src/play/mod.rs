@@ -42,8 +42,8 @@ pub struct Arguments {
     /// Folders of bags, or MCAP files; several are played together
     #[arg(required = true)]
     bags: Vec<PathBuf>,
-    /// The speed: the number of seconds of the bag that are played per second; 0 means as fast as possible. Otherwise, up
-    /// to 64 MiB of the next messages are in memory before they are due
+    /// The speed: the number of seconds of the bag that are played per second; 0 means as fast as possible. Otherwise,
+    /// up to 64 MiB of the next messages are in memory before they are due
     #[arg(short, long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true, value_parser = rate)]
     rate: f64,
     /// Play again from the start when the end is reached

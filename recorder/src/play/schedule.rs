@@ -70,8 +70,8 @@ pub fn monotonic_ns() -> u64 {
 /// The time slice of a thread with sharp sleeps, the shortest that Linux allows.
 const TIME_SLICE: Duration = Duration::from_micros(100);
 
-/// Makes the sleeps of this thread end on time. By default, Linux may end a sleep 50 µs later (timer slack), and another
-/// thread may keep the processor for some milliseconds (time slice).
+/// Makes the sleeps of this thread end on time. By default, Linux may end a sleep 50 µs later (timer slack), and
+/// another thread may keep the processor for some milliseconds (time slice).
 pub fn sharpen_sleeps() {
     // An error only makes messages a little later.
     let _ = set_current_timer_slack(NonZeroU64::new(1));

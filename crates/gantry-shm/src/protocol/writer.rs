@@ -418,8 +418,8 @@ impl<K> Writer<K> {
         full_fence(Site::BlockFence);
     }
 
-    /// Prefetches the memory that a retire and a reclaim access: after a large message, it has left this core's cache, and
-    /// one access would wait for the other. Of many readers and samples, only the first are prefetched.
+    /// Prefetches the memory that a retire and a reclaim access: after a large message, it has left this core's cache,
+    /// and one access would wait for the other. Of many readers and samples, only the first are prefetched.
     pub(crate) fn prefetch_reclaim(&self) {
         prefetch::for_reading((&raw const self.lines.topic.readers_generation).cast());
         let records = self.roster.records.iter().take(PREFETCHED_ITEMS as usize);

@@ -17,8 +17,8 @@ const CELLS: usize = 128;
 pub(crate) struct ReturnedSlots {
     /// Whether slots were returned since the last take. So a publisher that publishes all of its loans reads one cache
     /// line, and not the cells, which have left its cache after a large message. W: the drop of a loan, after it has
-    /// stored its slot; the publisher, before it reads the cells. Each write is a read-modify-write, so that an Acquire of
-    /// the last drop's Release also sees the slots of earlier drops.
+    /// stored its slot; the publisher, before it reads the cells. Each write is a read-modify-write, so that an Acquire
+    /// of the last drop's Release also sees the slots of earlier drops.
     has_some: AtomicBool,
     /// Each cell has the offset of a slot, or 0 for none (no slot begins at 0). W: the drop of a loan, by
     /// compare-and-swap from 0; the publisher, which swaps the cell back to 0. The store of the drop is Release, the
