@@ -36,8 +36,8 @@ impl SchedulingPolicy {
 }
 
 /// Gives the calling thread a time slice of this length, from 100 µs to 100 ms; zero means the default, about 3 ms.
-/// When the thread wakes, it preempts a thread with a longer slice at once. Before Linux 6.12, the length has no effect.
-/// A thread with a real-time policy keeps its policy, and needs no slice. Threads inherit the slice.
+/// When the thread wakes, it preempts a thread with a longer slice at once. Before Linux 6.12, the length has no
+/// effect. A thread with a real-time policy keeps its policy, and needs no slice. Threads inherit the slice.
 ///
 /// # Errors
 /// An error of the operating system.
