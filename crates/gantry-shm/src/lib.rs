@@ -77,7 +77,7 @@ cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
     };
     pub use os::{
         directory::{DIRECTORY_VARIABLE, shared_memory_directory},
-        schedule::SchedulingPolicy,
+        schedule::{SchedulingPolicy, set_time_slice},
         signals::with_signals_blocked,
     };
     pub use publish::{

@@ -1,6 +1,6 @@
-//! Measures the cost of the recorder. It measures a publisher's publish calls with and without a recorder, in turn; the
-//! rate and the CPU time of recording, also of another recorder in turn; the rate of playing; and the lateness of
-//! played messages, compared with the lateness of plain sleeps.
+//! Measures the cost of the recorder. It measures a publisher's publish calls without a subscription, with one that
+//! polls, and with a recorder, in turn; the rate and the CPU time of recording, also of another recorder in turn; the
+//! rate of playing; and the lateness of played messages, compared with the lateness of plain sleeps.
 //!
 //! `cargo bench --bench recorder -- [publisher|record|play] [--seconds N] [--rounds N] [--beside COMMAND]`. The bag is
 //! in the folder for temporary files (`TMPDIR`). `COMMAND` is another recorder of all topics of domain 200. It gets the
@@ -8,11 +8,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
 
+mod reader;
 mod recording;
 mod talker;
 
 use gantry::{Node, Qos};
 use gantry_bag::play::{monotonic_ns, sharpen_sleeps, sleep_until};
+use reader::{READER, Reader};
 use recording::Recorder;
 use std::{
     collections::BTreeMap,
@@ -35,6 +37,9 @@ const PLAYED: &str = "/control:256:500";
 fn main() {
     if let Ok(plan) = std::env::var(TALKER) {
         return talker::talk(&plan);
+    }
+    if let Ok(topics) = std::env::var(READER) {
+        return reader::read(&topics);
     }
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let value = |name: &str| {
@@ -64,19 +69,23 @@ fn main() {
     }
 }
 
-/// Prints the durations of publish calls in each round and of all rounds together.
+/// Prints the durations of publish calls in each round and of all rounds together. The subscription that polls shows
+/// the cost of any reader in another process, apart from the recorder's pins and its disk.
 fn measure_publisher(bag: &Path, seconds: u64, rounds: u64) {
     let mut all: BTreeMap<(String, &str), Vec<u64>> = BTreeMap::new();
     for round in 0..rounds {
-        for is_recorded in [round % 2 == 0, round % 2 != 0] {
-            let recorder = is_recorded.then(|| Recorder::start(bag, None));
-            let name = if is_recorded { "with the recorder" } else { "without" };
-            for published in Talker::start(MEASURED, seconds, usize::from(is_recorded)).end() {
+        for turn in 0..3 {
+            let turn = (turn + round) % 3;
+            let name = ["without a subscription", "with a subscription that polls", "with the recorder"][turn as usize];
+            let reader = (turn == 1).then(|| Reader::start(MEASURED));
+            let recorder = (turn == 2).then(|| Recorder::start(bag, None));
+            for published in Talker::start(MEASURED, seconds, usize::from(turn > 0)).end() {
                 let (topic, times) = (published.topic, published.times_ns);
                 print_line(&format!("publisher, round {round}, {topic}, {name}: {}", quantiles(times.clone())));
                 all.entry((topic, name)).or_default().extend(times);
             }
             recorder.into_iter().for_each(|mut recorder| _ = recorder.end());
+            drop(reader);
             let _ = fs::remove_dir_all(bag);
         }
     }

@@ -113,7 +113,8 @@ fn publish((mut publisher, bytes, period): (GenericPublisher, usize, Duration), 
     format!("{} {count}{line}", publisher.topic())
 }
 
-fn print_line(line: &str) {
+/// Prints a line on standard output, at once.
+pub fn print_line(line: &str) {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(format!("{line}\n").as_bytes()).unwrap();
 }

@@ -1,5 +1,6 @@
 //! `gantry bag play`: publishes the messages of bags.
 
+mod ahead;
 mod clock;
 mod keys;
 mod outlet;
@@ -8,13 +9,15 @@ mod progress;
 mod schedule;
 
 use crate::read::{Bag, BagFile, Filter, Messages};
+use ahead::{Ahead, Next};
 use clap::Args;
 use clock::ClockPublisher;
-use gantry::Node;
+use gantry::{Node, with_signals_blocked};
 use gantry_command::{
-    Failure, Output, Result, TopicOptions, hidden_node, say,
+    Context, Failure, Output, Result, TopicOptions, hidden_node, say,
     text::{bytes, parse_seconds, seconds},
 };
+use gantry_shm::set_time_slice;
 use keys::{Control, HELP, Keys};
 use outlet::{Outlet, Outlets};
 use player::Player;
@@ -23,12 +26,15 @@ use schedule::Schedule;
 pub use schedule::{monotonic_ns, sharpen_sleeps, sleep_until};
 use serde::Serialize;
 use std::{
-    collections::BTreeSet,
     fmt,
     ops::ControlFlow,
     path::PathBuf,
+    thread,
     time::{Duration, Instant},
 };
+
+/// The longest time until a key or Ctrl-C takes effect.
+const SLICE: Duration = Duration::from_millis(20);
 
 /// The options of `play`.
 #[derive(Debug, Args)]
@@ -36,7 +42,8 @@ pub struct Arguments {
     /// Folders of bags, or MCAP files; several are played together
     #[arg(required = true)]
     bags: Vec<PathBuf>,
-    /// The speed: the number of seconds of the bag that are played per second; 0 means as fast as possible
+    /// The speed: the number of seconds of the bag that are played per second; 0 means as fast as possible. Otherwise,
+    /// up to 64 MiB of the next messages are in memory before they are due
     #[arg(short, long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true, value_parser = rate)]
     rate: f64,
     /// Play again from the start when the end is reached
@@ -107,14 +114,13 @@ impl Arguments {
         if !self.wait_for_subscriptions(outlets.all(), clock.as_mut())? {
             return Ok(());
         }
-        let topics = outlets.topics();
         let control = Control::new(self.start_paused);
         let keys = if self.disable_keyboard_controls { None } else { Keys::read(control.clone()) };
         if keys.is_some() && !output.json {
             say(HELP);
         }
-        let player = Player::new(outlets, Schedule::new(self.rate, start_ns), control, clock);
-        self.play(player, &files, topics, (start_ns, end_ns), output)
+        let player = Player::new(&outlets, Schedule::new(self.rate, start_ns), control, clock);
+        self.play((player, &outlets), &files, (start_ns, end_ns), output)
     }
 
     /// Creates publishers for the channels that are selected.
@@ -146,13 +152,13 @@ impl Arguments {
 
     fn play(
         &self,
-        mut player: Player,
+        (mut player, outlets): (Player<'_>, &Outlets),
         files: &[&BagFile],
-        (topics, latched): (BTreeSet<String>, BTreeSet<String>),
         (start_ns, end_ns): (u64, u64),
         output: Output,
     ) -> Result<()> {
         sharpen_sleeps();
+        let (topics, latched) = outlets.topics();
         let (start, mut progress) = (Instant::now(), PlayProgress::new(!output.json, (start_ns, end_ns)));
         loop {
             if self.start_offset > 0.0 && !latched.is_empty() {
@@ -162,13 +168,18 @@ impl Arguments {
                     Ok(if gantry::ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
                 })?;
             }
-            player.restart(start_ns);
             let filter = Filter { topics: Some(topics.clone()), start_ns: Some(start_ns), end_ns: None };
-            Messages::new(files.iter().copied(), &filter)?.visit(|message| {
-                let flow = player.play(&message)?;
-                progress.update(&player);
-                Ok(flow)
-            })?;
+            let messages = Messages::new(files.iter().copied(), &filter)?;
+            if self.rate > 0.0 {
+                self.play_ahead(messages, (&mut player, outlets), start_ns, &mut progress)?;
+            } else {
+                player.restart(start_ns);
+                messages.visit(|message| {
+                    let flow = player.play(&message)?;
+                    progress.update(&player);
+                    Ok(flow)
+                })?;
+            }
             if !self.is_looped || !gantry::ok() {
                 break;
             }
@@ -182,6 +193,49 @@ impl Arguments {
             bytes_per_s: played.bytes as f64 / elapsed.as_secs_f64().max(1e-9),
             skipped: player.skipped(),
             latest_ns: played.latest_ns,
+        })
+    }
+
+    /// Plays messages that another thread reads ahead.
+    fn play_ahead(
+        &self,
+        messages: Messages<'_>,
+        (player, outlets): (&mut Player<'_>, &Outlets),
+        start_ns: u64,
+        progress: &mut PlayProgress,
+    ) -> Result<()> {
+        let ahead = &Ahead::new(start_ns, self.rate);
+        let read = || {
+            let _end = ahead.reading();
+            let _ = set_time_slice(Duration::ZERO); // the player preempts this thread; an error only delays messages
+            messages.visit(|message| {
+                let Some(outlet) = outlets.get(message.file, message.channel.id) else {
+                    return Ok(ControlFlow::Continue(()));
+                };
+                let (time_ns, bytes) = (message.header.log_time, message.data.len());
+                Ok(ahead.push(time_ns, bytes, || Next {
+                    outlet,
+                    time_ns,
+                    bytes,
+                    data: outlet.read_ahead(message.data),
+                }))
+            })
+        };
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().name("bag-read".to_owned());
+            let reader = with_signals_blocked(|| thread.spawn_scoped(scope, read));
+            let reader = reader.context(|| "no thread can be started".to_owned())?;
+            let end = ahead.playing();
+            ahead.wait_until_full();
+            player.restart(start_ns);
+            while let Some(next) = ahead.pop() {
+                if player.play_next(next)?.is_break() {
+                    break;
+                }
+                progress.update(player);
+            }
+            drop(end);
+            reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 }

@@ -3,14 +3,26 @@
 use crate::{
     describe::{ENCODING, message_type, qos_profiles},
     read::type_name,
+    topics::lock,
 };
-use gantry::{Durability, ENCAPSULATION, GenericPublisher, History, Node, PublisherOptions, Qos, Reliability};
+use gantry::{
+    Durability, ENCAPSULATION, GenericLoan, GenericPublisher, History, Node, PublisherOptions, Qos, Reliability,
+};
 use gantry_command::{Result, is_native, say};
 use mcap::Channel;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
+
+/// The size in bytes from which on a message that is read ahead is copied into its slot before it is due.
+const MIN_LOANED_BYTES: usize = 16 << 10;
+/// The shared memory of a publisher in bytes from which on no slots are loaned before messages are due, because at its
+/// memory limit (1 GiB or more) a publisher gives up its oldest messages for a loan.
+const MAX_PUBLISHER_BYTES: usize = 512 << 20;
 
 /// The publishers of all topics.
 #[derive(Default)]
@@ -26,10 +38,19 @@ pub struct Outlets {
 
 /// The publisher for a topic of the bag.
 pub struct Outlet {
-    publisher: GenericPublisher,
+    /// The publisher. The reading thread loans slots, and the player publishes.
+    publisher: Mutex<GenericPublisher>,
     is_latched: bool,
     /// The number of messages that were not published.
-    skipped: u64,
+    skipped: AtomicU64,
+}
+
+/// The data of a message that is read ahead.
+pub enum Data {
+    /// The data in the slot in which they are published.
+    Loaned(GenericLoan),
+    /// The data with their encapsulation header. They are copied into shared memory when the message is due.
+    Copied(Vec<u8>),
 }
 
 impl Outlets {
@@ -68,8 +89,9 @@ impl Outlets {
     }
 
     /// The outlet of a channel.
-    pub fn get(&mut self, file: usize, channel_id: u16) -> Option<&mut Outlet> {
-        self.by_channel.get(&(file, channel_id)).and_then(|number| self.all.get_mut(*number))
+    #[must_use]
+    pub fn get(&self, file: usize, channel_id: u16) -> Option<&Outlet> {
+        self.by_channel.get(&(file, channel_id)).and_then(|number| self.all.get(*number))
     }
 
     /// Two sets: the topics of the bag that are played, and the latched ones among them (TRANSIENT_LOCAL).
@@ -83,7 +105,7 @@ impl Outlets {
     /// The number of messages that were not published.
     #[must_use]
     pub fn skipped(&self) -> u64 {
-        self.all.iter().map(|outlet| outlet.skipped).sum()
+        self.all.iter().map(|outlet| outlet.skipped.load(Relaxed)).sum()
     }
 }
 
@@ -105,31 +127,61 @@ impl Outlet {
         let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
         let publisher = node.create_generic_publisher_with_options(topic, of_type, qos, options)?;
         let is_latched = qos.durability == Durability::TransientLocal;
-        Ok(Some(Outlet { publisher, is_latched, skipped: 0 }))
+        Ok(Some(Outlet { publisher: Mutex::new(publisher), is_latched, skipped: AtomicU64::new(0) }))
+    }
+
+    /// Reads a message ahead: a large message is copied into the slot in which it will be published, if there is room.
+    /// `data` begins with the encapsulation header.
+    pub fn read_ahead(&self, data: &[u8]) -> Data {
+        let body = data.strip_prefix(&ENCAPSULATION).filter(|body| body.len() >= MIN_LOANED_BYTES);
+        match body.and_then(|body| self.loan(body.len()).map(|loan| (loan, body))) {
+            Some((mut loan, body)) => {
+                loan.bytes_mut().copy_from_slice(body);
+                Data::Loaned(loan)
+            }
+            None => Data::Copied(data.to_vec()),
+        }
+    }
+
+    fn loan(&self, length_bytes: usize) -> Option<GenericLoan> {
+        let mut publisher = lock(&self.publisher);
+        let has_room = publisher.memory_bytes() + length_bytes <= MAX_PUBLISHER_BYTES;
+        has_room.then(|| publisher.loan(length_bytes).ok()).flatten()
+    }
+
+    /// Publishes a message that was read ahead, with the result of [`Outlet::publish`].
+    pub fn publish_next(&self, data: Data) -> bool {
+        match data {
+            Data::Loaned(loan) => {
+                let result = lock(&self.publisher).publish(loan);
+                self.count(result.map(drop).map_err(|error| error.to_string()))
+            }
+            Data::Copied(data) => self.publish(&data),
+        }
     }
 
     /// Publishes a message. `data` begins with the encapsulation header. A message that cannot be published is counted,
     /// and the first one causes a warning. Returns whether the message was published.
-    pub fn publish(&mut self, data: &[u8]) -> bool {
-        let result = match data.strip_prefix(&ENCAPSULATION) {
-            Some(body) => self.publisher.publish_copy(body).map(drop).map_err(|error| error.to_string()),
+    pub fn publish(&self, data: &[u8]) -> bool {
+        self.count(match data.strip_prefix(&ENCAPSULATION) {
+            Some(body) => lock(&self.publisher).publish_copy(body).map(drop).map_err(|error| error.to_string()),
             None => Err("a message is not little-endian CDR".to_owned()),
-        };
-        match result {
-            Ok(()) => true,
-            Err(why) => {
-                if self.skipped == 0 {
-                    say(format_args!("{}: {why}; such messages are counted", self.publisher.topic()));
-                }
-                self.skipped += 1;
-                false
-            }
+        })
+    }
+
+    /// Returns whether a message was published; counts it if it was not.
+    fn count(&self, published: std::result::Result<(), String>) -> bool {
+        if let Err(why) = &published
+            && self.skipped.fetch_add(1, Relaxed) == 0
+        {
+            say(format_args!("{}: {why}; such messages are counted", lock(&self.publisher).topic()));
         }
+        published.is_ok()
     }
 
     /// The publisher.
     pub fn publisher(&mut self) -> &mut GenericPublisher {
-        &mut self.publisher
+        self.publisher.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The player: waits until each message is due, and publishes it.
 
 use super::{
+    SLICE,
+    ahead::Next,
     clock::ClockPublisher,
     keys::Control,
     outlet::Outlets,
@@ -10,8 +12,8 @@ use crate::read::Message;
 use gantry_command::Result;
 use std::{ops::ControlFlow, sync::Arc};
 
-/// The longest sleep. It is also the longest time until a key or Ctrl-C takes effect.
-const SLICE_NS: u64 = 20_000_000;
+/// The longest sleep.
+const SLICE_NS: u64 = SLICE.as_nanos() as u64;
 /// The factor by which one key press changes the rate.
 const RATE_STEP: f64 = 1.1;
 
@@ -30,8 +32,8 @@ pub struct Played {
 }
 
 /// Publishes messages at their times.
-pub struct Player {
-    outlets: Outlets,
+pub struct Player<'a> {
+    outlets: &'a Outlets,
     schedule: Schedule,
     control: Arc<Control>,
     clock: Option<ClockPublisher>,
@@ -40,10 +42,15 @@ pub struct Player {
     played: Played,
 }
 
-impl Player {
+impl<'a> Player<'a> {
     /// Makes a player for these outlets.
     #[must_use]
-    pub fn new(outlets: Outlets, schedule: Schedule, control: Arc<Control>, clock: Option<ClockPublisher>) -> Player {
+    pub fn new(
+        outlets: &'a Outlets,
+        schedule: Schedule,
+        control: Arc<Control>,
+        clock: Option<ClockPublisher>,
+    ) -> Player<'a> {
         Player { outlets, schedule, control, clock, paused_at: None, played: Played::default() }
     }
 
@@ -59,14 +66,32 @@ impl Player {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Waits until a message that was read ahead is due, and publishes it. Returns `Break` if the program has to end.
+    ///
+    /// # Errors
+    /// The clock cannot be published.
+    pub fn play_next(&mut self, next: Next<'_>) -> Result<ControlFlow<()>> {
+        if !self.wait(next.time_ns)? {
+            return Ok(ControlFlow::Break(()));
+        }
+        let is_published = next.outlet.publish_next(next.data);
+        self.count(is_published, next.bytes, next.time_ns);
+        Ok(ControlFlow::Continue(()))
+    }
+
     /// Publishes a message without waiting.
     pub fn publish(&mut self, message: &Message<'_>) {
         let Some(outlet) = self.outlets.get(message.file, message.channel.id) else { return };
-        if outlet.publish(message.data) {
+        let is_published = outlet.publish(message.data);
+        self.count(is_published, message.data.len(), message.header.log_time);
+    }
+
+    fn count(&mut self, is_published: bool, bytes: usize, time_ns: u64) {
+        if is_published {
             self.played.messages += 1;
-            self.played.bytes += message.data.len() as u64;
+            self.played.bytes += bytes as u64;
         }
-        self.played.position_ns = message.header.log_time;
+        self.played.position_ns = time_ns;
     }
 
     /// Continues playing at the time `position_ns` in the bag.

@@ -27,7 +27,7 @@ impl PlayProgress {
     }
 
     /// Shows the line if it is due.
-    pub fn update(&mut self, player: &Player) {
+    pub fn update(&mut self, player: &Player<'_>) {
         let elapsed = if self.is_shown { self.last.0.elapsed() } else { return };
         if elapsed >= PERIOD {
             let played = player.played();

@@ -4,8 +4,9 @@
 //! and the time in the bag that is due at this time. It moves after a pause and when the rate changes.
 
 use gantry::SourceTime;
+use gantry_shm::set_time_slice;
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack};
-use std::num::NonZeroU64;
+use std::{num::NonZeroU64, time::Duration};
 
 /// The conversion between times in the bag and times of the clock.
 #[derive(Clone, Copy, Debug)]
@@ -66,9 +67,15 @@ pub fn monotonic_ns() -> u64 {
     SourceTime::now().monotonic_ns
 }
 
-/// Makes the sleeps of this thread end on time. By default, Linux may end a sleep 50 µs later (timer slack).
+/// The time slice of a thread with sharp sleeps, the shortest that Linux allows.
+const TIME_SLICE: Duration = Duration::from_micros(100);
+
+/// Makes the sleeps of this thread end on time. By default, Linux may end a sleep 50 µs later (timer slack), and
+/// another thread may keep the processor for some milliseconds (time slice).
 pub fn sharpen_sleeps() {
-    let _ = set_current_timer_slack(NonZeroU64::new(1)); // an error only makes messages a little later
+    // An error only makes messages a little later.
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+    let _ = set_time_slice(TIME_SLICE);
 }
 
 /// Sleeps until a time of CLOCK_MONOTONIC, or until a signal arrives.

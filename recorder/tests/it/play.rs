@@ -25,8 +25,10 @@ tests!(
     topics_are_selected_and_renamed,
     the_clock_is_the_time_in_the_bag,
     keys_step_and_go_on,
+    a_pause_publishes_no_message_that_was_read_ahead,
     a_bag_without_an_end_is_played,
     wrong_bags_are_said,
+    a_damaged_message_ends_the_playback,
 );
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -36,6 +38,10 @@ pub const START_NS: u64 = 1_700_000_000 * SECOND_NS;
 /// Writes a bag with numbered messages of 40 bytes. Each topic in `topics` has its QoS and the times of its messages,
 /// in seconds after [`START_NS`].
 pub fn write_bag(folder: &Path, topics: &[(&str, Qos, &[u64])]) {
+    write_bag_of(40, folder, topics);
+}
+
+fn write_bag_of(length_bytes: usize, folder: &Path, topics: &[(&str, Qos, &[u64])]) {
     let mut bag = BagWriter::create(folder, FileLimits::default(), Arc::new(Topics::default())).unwrap();
     let mut chunk = Chunk::default();
     let mut messages = Vec::new();
@@ -48,7 +54,7 @@ pub fn write_bag(folder: &Path, topics: &[(&str, Qos, &[u64])]) {
     for (time, number, channel) in messages {
         let log_time = START_NS + time * SECOND_NS;
         let header = MessageHeader { channel_id: 0, sequence: number as u32, log_time, publish_time: log_time };
-        chunk.push(&channel, header, Body::Copied(&gantry::ENCAPSULATION, &message(number, 40)));
+        chunk.push(&channel, header, Body::Copied(&gantry::ENCAPSULATION, &message(number, length_bytes)));
     }
     bag.write(&Compression::None.pack(chunk).unwrap(), Route::PageCache).unwrap();
     bag.finish().unwrap();
@@ -86,7 +92,7 @@ fn contents(bag: &Path) -> BTreeMap<String, (Vec<Vec<u8>>, Vec<Qos>)> {
 
 fn what_is_played_is_recorded_with_equal_bytes() {
     let directory = tempfile::tempdir().unwrap();
-    let [first, second] = ["first", "second"].map(|name| directory.path().join(name));
+    let first = directory.path().join("first");
     let mut recorder = start(&mut command(40, &["record", "--all", "-o", text(&first)]));
     recorder.error_with("recording");
     let node = node_in(40, "talkers");
@@ -101,17 +107,20 @@ fn what_is_played_is_recorded_with_equal_bytes() {
     }
     recorder.interrupt();
 
-    let mut recorder = start(&mut command(41, &["record", "--all", "-o", text(&second)]));
-    recorder.error_with("recording");
-    let played = run(&mut command(41, &["play", text(&first), "-r", "0", "-w", "1", "--json"]));
-    assert_eq!(played.code, Some(0), "{}", played.err);
-    let played: serde_json::Value = serde_json::from_str(&played.out).unwrap();
-    assert_eq!((&played["messages"], &played["skipped"]), (&300.into(), &0.into()));
-    let (summary, _) = recorder.interrupt();
-    assert!(summary.contains("none dropped"), "{summary}");
-    let [first, second] = [&first, &second].map(|bag| contents(bag));
-    assert_eq!(first, second);
-    assert_eq!(first["/latched"].1, [qos[2]]);
+    let recorded = contents(&first);
+    assert_eq!(recorded["/latched"].1, [qos[2]]);
+    for (domain_id, rate) in [(41, "0"), (49, "1")] {
+        let again = directory.path().join(rate);
+        let mut recorder = start(&mut command(domain_id, &["record", "--all", "-o", text(&again)]));
+        recorder.error_with("recording");
+        let played = run(&mut command(domain_id, &["play", text(&first), "-r", rate, "-w", "1", "--json"]));
+        assert_eq!(played.code, Some(0), "{}", played.err);
+        let played: serde_json::Value = serde_json::from_str(&played.out).unwrap();
+        assert_eq!((&played["messages"], &played["skipped"]), (&300.into(), &0.into()));
+        let (summary, _) = recorder.interrupt();
+        assert!(summary.contains("none dropped"), "{summary}");
+        assert_eq!(contents(&again), recorded, "rate {rate}");
+    }
 }
 
 fn an_offset_selects_the_rest_and_latched_messages_before_it() {
@@ -169,22 +178,26 @@ fn the_clock_is_the_time_in_the_bag() {
     assert!(times.iter().all(|time| (START_NS..=START_NS + 300 * SECOND_NS).contains(time)), "{times:?}");
 }
 
+/// Starts the program in the foreground of a terminal of its own, as if a shell had started it.
+fn start_in_terminal(domain_id: u32, arguments: &[&str]) -> (Running, File) {
+    let terminal = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let slave = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let slave = fs::OpenOptions::new().read(true).write(true).open(slave).unwrap();
+    let mut program = Command::new("setsid");
+    program.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_gantry-bag")]).args(arguments);
+    (start_with(program.args(["--domain-id", &domain_id.to_string()]), slave), terminal)
+}
+
 fn keys_step_and_go_on() {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
     write_bag(&bag, &[("/scan", Qos::default(), &[0, 1, 2, 3])]);
     let node = node_in(45, "listener");
     let mut scan = subscription(&node, "/scan", Qos::default());
-    let mut terminal = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let slave = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
-    let slave = fs::OpenOptions::new().read(true).write(true).open(slave).unwrap();
-    // The player runs in the foreground of a terminal of its own, as if a shell had started it.
-    let mut player = Command::new("setsid");
-    player.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_gantry-bag"), "play", text(&bag), "--domain-id", "45"]);
-    player.args(["-w", "1", "--start-paused", "-r", "1000"]);
-    let mut player = start_with(&mut player, slave);
+    let (mut player, mut terminal) =
+        start_in_terminal(45, &["play", text(&bag), "-w", "1", "--start-paused", "-r", "1000"]);
     player.error_with("space: pause, go on");
     for number in 0..2 {
         terminal.write_all(b"s").unwrap();
@@ -193,6 +206,32 @@ fn keys_step_and_go_on() {
     terminal.write_all(b" ").unwrap();
     assert_eq!(take(&mut scan, 2), [2, 3]);
     assert!(player.peer.line().starts_with("4 messages"));
+}
+
+fn a_pause_publishes_no_message_that_was_read_ahead() {
+    let directory = directory();
+    let bag = directory.path().join("bag");
+    // All messages are due at once. They have more bytes together than may be read ahead.
+    write_bag_of(2_000_000, &bag, &[("/camera", Qos::default(), &[0; 40])]);
+    let node = node_in(48, "listener");
+    let mut camera = subscription(&node, "/camera", Qos::default().keep_last(100));
+    let (mut player, mut terminal) = start_in_terminal(48, &["play", text(&bag), "-w", "1", "--start-paused"]);
+    player.error_with("space: pause, go on");
+    let publisher = || {
+        let report = gantry_shm::inspect(48).unwrap().unwrap();
+        let publisher = report.processes.iter().flat_map(|process| &process.publishers).next().unwrap();
+        let state = publisher.state.as_ref().unwrap();
+        (state.newest_sequence, state.used_bytes)
+    };
+    for number in 0..3 {
+        eventually("messages are read ahead", || publisher().1 > 60_000_000);
+        assert_eq!(publisher().0, number);
+        terminal.write_all(b"s").unwrap();
+        assert_eq!(take(&mut camera, 1), [number]);
+    }
+    assert!(publisher().1 < 80_000_000, "{:?}", publisher());
+    terminal.write_all(b" ").unwrap();
+    assert!(player.peer.line().starts_with("40 messages"));
 }
 
 fn a_bag_without_an_end_is_played() {
@@ -227,4 +266,22 @@ fn wrong_bags_are_said() {
     fs::write(&path, "no bag at all").unwrap();
     let other = run(&mut command(47, &["info", text(&path)]));
     assert!(other.err.contains("is not an MCAP file"), "{}", other.err);
+}
+
+fn a_damaged_message_ends_the_playback() {
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    write_bag(&bag, &[("/scan", Qos::default(), &[0, 1])]);
+    let file = &files(&bag)[0];
+    let mut bytes = fs::read(file).unwrap();
+    let second = bytes.windows(40).position(|window| window == message(1, 40)).unwrap();
+    // The length of the record is before the times, the numbers and the encapsulation header of the message.
+    let header_bytes = 22 + gantry::ENCAPSULATION.len();
+    bytes[second - header_bytes - 8..second - header_bytes].fill(0xff);
+    fs::write(file, bytes).unwrap();
+    for rate in ["0", "1"] {
+        let played = run(&mut command(47, &["play", text(&bag), "-r", rate]));
+        assert_eq!(played.code, Some(1), "{}", played.out);
+        assert!(played.err.contains("is damaged (`gantry bag verify` says more)"), "{}", played.err);
+    }
 }

@@ -1,12 +1,17 @@
-//! Tests that other readers can read the bags: PyPI's packages `mcap` and `rosbags`. The environment variable
-//! `BAG_TEST_PYTHON` has the path of the Python that has them.
+//! Tests that other readers can read the bags: PyPI's packages `mcap` and `rosbags`, and npm's `@mcap/core`. The
+//! environment variable `BAG_TEST_PYTHON` has the path of the Python with the former, `BAG_TEST_NODE` has the folder in
+//! which the latter is installed. `.ci/run bag` installs the packages.
 
 use crate::{record::publish, support::*};
 use gantry::Qos;
 use mcap::MessageStream;
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-tests!(other_readers_find_the_same_bytes, other_readers_read_a_file_that_is_written);
+tests!(
+    other_readers_find_the_same_bytes,
+    other_readers_read_a_file_that_is_written,
+    the_reader_of_npm_finds_the_same_bytes,
+);
 
 type Topics = BTreeMap<String, (u64, u32)>;
 
@@ -70,4 +75,27 @@ fn other_readers_read_a_file_that_is_written() {
     let found = readers(&["--unfinished", text(&files(&bag)[0])]);
     assert_eq!(found["/camera"][0], 50);
     recorder.interrupt();
+}
+
+fn the_reader_of_npm_finds_the_same_bytes() {
+    let Some(folder) = std::env::var_os("BAG_TEST_NODE") else {
+        test_support::ignore("BAG_TEST_NODE names no folder with the npm package @mcap/core")
+    };
+    let directory = directory();
+    let bag = directory.path().join("bag");
+    let mut recorder = start(&mut command(84, &["record", "--all", "-o", text(&bag), "-b", "40M"]));
+    recorder.error_with("recording");
+    publish(84, "talkers");
+    recorder.interrupt();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/readers.mjs");
+    // Node.js looks for packages beside the script.
+    fs::copy(script, Path::new(&folder).join("readers.mjs")).unwrap();
+    let run = run(Command::new("node").args(["readers.mjs", text(&bag)]).current_dir(folder));
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let found: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    for reader in ["indexed", "stream"] {
+        let topics_of_reader: Topics = serde_json::from_value(found[reader].clone()).unwrap();
+        assert_eq!(topics_of_reader, topics(&bag), "{reader}");
+    }
+    assert!(found["paddings"].as_u64() > Some(0), "no message was written from its slot");
 }

@@ -30,6 +30,9 @@ pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> =
 /// The largest number of bytes that are retired in one batch, if a batch has more than two samples.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
+/// The largest number of reader records, and of samples, whose cache lines are prefetched for a reclaim.
+const PREFETCHED_ITEMS: u64 = 4;
+
 /// The samples that a publisher keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Retention {
@@ -413,6 +416,17 @@ impl<K> Writer<K> {
         self.header.blocked.store(bell, Relaxed);
         crash::point(Point::BlockedSet);
         full_fence(Site::BlockFence);
+    }
+
+    /// Prefetches the memory that a retire and a reclaim access: after a large message, it has left this core's cache,
+    /// and one access would wait for the other. Of many readers and samples, only the first are prefetched.
+    pub(crate) fn prefetch_reclaim(&self) {
+        prefetch::for_reading((&raw const self.lines.topic.readers_generation).cast());
+        let records = self.roster.records.iter().take(PREFETCHED_ITEMS as usize);
+        records.for_each(|(record, _)| prefetch::for_reading((&raw const record.key).cast()));
+        let (tail, head) = (self.history.tail(), self.history.head());
+        (tail..=head.min(tail + PREFETCHED_ITEMS))
+            .for_each(|sequence| prefetch::for_writing(self.ring.address(sequence)));
     }
 
     /// Brings the cache line of the next entry into this core's cache. The caller does this only shortly before the

@@ -7,7 +7,7 @@
 
 use std::sync::{
     Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering::*},
+    atomic::{AtomicBool, AtomicUsize, Ordering::*},
 };
 
 /// The number of cells: few publishers have more slots, and a publisher reads the cells only when no slot is free.
@@ -15,6 +15,11 @@ const CELLS: usize = 128;
 
 /// The slots that were returned and not taken yet.
 pub(crate) struct ReturnedSlots {
+    /// Whether slots were returned since the last take. So a publisher that publishes all of its loans reads one cache
+    /// line, and not the cells, which have left its cache after a large message. W: the drop of a loan, after it has
+    /// stored its slot; the publisher, before it reads the cells. Each write is a read-modify-write, so that an Acquire
+    /// of the last drop's Release also sees the slots of earlier drops.
+    has_some: AtomicBool,
     /// Each cell has the offset of a slot, or 0 for none (no slot begins at 0). W: the drop of a loan, by
     /// compare-and-swap from 0; the publisher, which swaps the cell back to 0. The store of the drop is Release, the
     /// swap of the publisher is Acquire: the loan's last write comes before the slot's next use.
@@ -26,7 +31,11 @@ pub(crate) struct ReturnedSlots {
 impl ReturnedSlots {
     /// Creates a list without slots.
     pub(crate) fn new() -> ReturnedSlots {
-        ReturnedSlots { cells: [const { AtomicUsize::new(0) }; CELLS], others: Mutex::default() }
+        ReturnedSlots {
+            has_some: AtomicBool::new(false),
+            cells: [const { AtomicUsize::new(0) }; CELLS],
+            others: Mutex::default(),
+        }
     }
 
     /// Adds the slot at `offset`, whose loan was dropped.
@@ -34,10 +43,14 @@ impl ReturnedSlots {
         if !self.cells.iter().any(|cell| cell.compare_exchange(0, offset, Release, Relaxed).is_ok()) {
             self.others.lock().unwrap_or_else(PoisonError::into_inner).push(offset);
         }
+        self.has_some.swap(true, Release);
     }
 
     /// For the publisher: calls `take` with the offset of each returned slot, except a slot that is being returned now.
     pub(crate) fn take(&self, mut take: impl FnMut(usize)) {
+        if !self.has_some.load(Relaxed) || !self.has_some.swap(false, Acquire) {
+            return;
+        }
         for cell in self.cells.iter().filter(|cell| cell.load(Relaxed) != 0) {
             take(cell.swap(0, Acquire)); // only the publisher takes
         }

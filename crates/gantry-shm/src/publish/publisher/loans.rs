@@ -4,9 +4,10 @@ use super::{Publisher, slots};
 use crate::{
     crash::{self, Point},
     error::{Error, Result},
-    protocol::layout::INLINE_OFFSET,
+    protocol::{layout::INLINE_OFFSET, prefetch},
     publish::{loan::Loan, memory::slot_bytes},
 };
+use std::sync::Arc;
 
 impl Publisher {
     /// Loans a slot for `length_bytes` of payload. Several slots may be on loan at once.
@@ -41,6 +42,11 @@ impl Publisher {
         // room up to the end of the entry's last cache line.
         let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
         let bytes = slot_bytes(room_bytes)?;
+        if bytes >= slots::GROWTH_BYTES {
+            // After a large message, the memory that the rest of the loan reads has left the cache.
+            prefetch::for_reading(Arc::as_ptr(&self.file).cast());
+            prefetch::for_reading(self.spare.as_ptr().cast());
+        }
         if bytes >= slots::SINGLE_SLOT_BYTES {
             self.retire_unwanted(); // frees the slot that readers released last, which is still in the cache
         }

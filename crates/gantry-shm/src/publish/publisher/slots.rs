@@ -117,6 +117,9 @@ impl Publisher {
     /// the search: if the file system is full, for example, the next step may give up samples.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
+        if bytes >= GROWTH_BYTES {
+            self.writer.prefetch_reclaim();
+        }
         let mut failure = None;
         for step in STEPS {
             match step(self, bytes) {
