@@ -227,8 +227,8 @@ impl ProcessFile {
         free.endpoints.entry(block.capacity_bytes).or_default().push(block);
     }
 
-    /// Writes an endpoint's words under a sequence lock: readers (`Peer::read_endpoint`) copy the words and use the copy
-    /// if the version did not change meanwhile.
+    /// Writes an endpoint's words under a sequence lock: readers (`Peer::read_endpoint`) copy the words and use the
+    /// copy if the version did not change meanwhile.
     fn write_endpoint(
         &self,
         block: EndpointBlock,
