@@ -10,13 +10,15 @@
 //
 // The subscription ends with the last message, or with SIGINT if that is lost. It prints one line of JSON. A latency is
 // the time from before the publication to the beginning of the callback. Both processes print their CPU time (user and
-// system) per message. The first ten messages are warm-up and do not count.
+// system) per message. The first ten messages are warm-up and do not count. `same_cpu` is the number of messages that
+// arrived on the CPU on which they were published; the medians of these and of the other messages stand apart, too.
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 #include <gantry_rclcpp/gantry_rclcpp.hpp>
 
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <sensor_msgs/msg/image.hpp>
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -38,6 +40,10 @@ static std::int64_t now_ns() {
     timespec time = {};
     clock_gettime(CLOCK_MONOTONIC, &time);
     return std::int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+}
+
+static std::int64_t stamp_ns(std::int32_t sec, std::uint32_t nanosec) {
+    return std::int64_t{sec} * 1000000000 + nanosec;
 }
 
 static void sleep_until(std::int64_t due_ns) {
@@ -88,6 +94,7 @@ static void publish_in_place(const rclcpp::Node::SharedPtr &node, std::size_t by
         (*image)->set_height(index);
     };
     pace(count, rate, prepare, [&](std::int64_t time_ns) {
+        (*image)->set_width(static_cast<std::uint32_t>(sched_getcpu()));
         (*image)->header().stamp().sec = static_cast<std::int32_t>(time_ns / 1000000000);
         (*image)->header().stamp().nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
         images->publish(*std::move(image)).value();
@@ -105,38 +112,57 @@ static void publish_as_rclcpp(const rclcpp::Node::SharedPtr &node, std::size_t b
         image->height = index;
     };
     pace(count, rate, prepare, [&](std::int64_t time_ns) {
+        image->width = static_cast<std::uint32_t>(sched_getcpu());
         image->header.stamp.sec = static_cast<std::int32_t>(time_ns / 1000000000);
         image->header.stamp.nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
         is_intra_process ? images->publish(std::move(image)) : images->publish(*image);
     });
 }
 
+// Latencies in us.
+class Latencies {
+public:
+    explicit Latencies(std::size_t count) { sorted_us_.reserve(count); }
+    void add(double latency_us) { sorted_us_.push_back(latency_us); }
+    std::size_t size() const { return sorted_us_.size(); }
+    void sort() { std::sort(sorted_us_.begin(), sorted_us_.end()); }
+    // After `sort`. Returns 0 if there are none.
+    double quantile(double part) const {
+        return size() == 0 ? 0 : sorted_us_[static_cast<std::size_t>(part * static_cast<double>(size() - 1))];
+    }
+
+private:
+    std::vector<double> sorted_us_;
+};
+
 // The latencies of a subscription. The last message ends the spin.
 struct Arrivals {
     static constexpr std::size_t warm_up = 10;
     rclcpp::Executor &executor;
     std::size_t count;
-    std::vector<double> latencies_us = {};
+    Latencies all{count}, same_cpu{count}, other_cpu{count};
     std::size_t received = 0;
     double cpu_begin_us = 0;
 
-    void arrive(std::int64_t arrived_ns, std::int32_t sec, std::uint32_t nanosec, std::uint32_t index) {
-        const std::int64_t sent_ns = std::int64_t{sec} * 1000000000 + nanosec;
+    // `sent_cpu` is the CPU on which the message was published.
+    void arrive(std::int64_t arrived_ns, std::int64_t sent_ns, std::uint32_t sent_cpu, std::uint32_t index) {
         if (received == warm_up) cpu_begin_us = cpu_us();
-        if (received++ >= warm_up) latencies_us.push_back(static_cast<double>(arrived_ns - sent_ns) / 1000.0);
+        if (received++ >= warm_up) {
+            const double latency_us = static_cast<double>(arrived_ns - sent_ns) / 1000.0;
+            all.add(latency_us);
+            (sent_cpu == static_cast<std::uint32_t>(sched_getcpu()) ? same_cpu : other_cpu).add(latency_us);
+        }
         if (index + 1 == count) executor.cancel();
     }
     void print(std::size_t bytes) {
-        if (latencies_us.empty()) return;
-        const double cpu_us_each = (cpu_us() - cpu_begin_us) / static_cast<double>(latencies_us.size());
-        std::sort(latencies_us.begin(), latencies_us.end());
-        const auto quantile = [&](double part) {
-            return latencies_us[static_cast<std::size_t>(part * static_cast<double>(latencies_us.size() - 1))];
-        };
+        if (all.size() == 0) return;
+        const double cpu_us_each = (cpu_us() - cpu_begin_us) / static_cast<double>(all.size());
+        for (Latencies *each : {&all, &same_cpu, &other_cpu}) each->sort();
         std::printf("{\"bytes\": %zu, \"received\": %zu, \"n\": %zu, \"min_us\": %.2f, \"p50_us\": %.2f, "
-                    "\"p99_us\": %.2f, \"max_us\": %.2f, \"subscription_cpu_us\": %.1f}\n",
-                    bytes, received, latencies_us.size(), quantile(0), quantile(0.5), quantile(0.99), quantile(1),
-                    cpu_us_each);
+                    "\"p99_us\": %.2f, \"max_us\": %.2f, \"subscription_cpu_us\": %.1f, \"same_cpu\": %zu, "
+                    "\"same_cpu_p50_us\": %.2f, \"other_cpu_p50_us\": %.2f}\n",
+                    bytes, received, all.size(), all.quantile(0), all.quantile(0.5), all.quantile(0.99), all.quantile(1),
+                    cpu_us_each, same_cpu.size(), same_cpu.quantile(0.5), other_cpu.quantile(0.5));
     }
 };
 
@@ -157,19 +183,19 @@ static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, st
                       const std::string &executor_name) {
     auto executor = make_executor(executor_name);
     Arrivals arrivals{*executor, count};
-    arrivals.latencies_us.reserve(count);
     const auto qos = rclcpp::QoS(10).reliable();
     std::shared_ptr<void> subscription;
     if (is_in_place)
         subscription = gantry::create_subscription<Image>(node, "latency", qos, [&](const Sample &image) {
             const std::int64_t arrived_ns = now_ns();
             const auto &stamp = image->header().stamp();
-            arrivals.arrive(arrived_ns, stamp.sec, stamp.nanosec, image->height());
+            arrivals.arrive(arrived_ns, stamp_ns(stamp.sec, stamp.nanosec), image->width(), image->height());
         });
     else
         subscription = node->create_subscription<Image>("latency", qos, [&](const Image::ConstSharedPtr &image) {
             const std::int64_t arrived_ns = now_ns();
-            arrivals.arrive(arrived_ns, image->header.stamp.sec, image->header.stamp.nanosec, image->height);
+            const auto &stamp = image->header.stamp;
+            arrivals.arrive(arrived_ns, stamp_ns(stamp.sec, stamp.nanosec), image->width, image->height);
         });
     executor->add_node(node);
     executor->spin();
@@ -180,14 +206,13 @@ static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, st
 static void trigger(const rclcpp::Node::SharedPtr &node, std::size_t count, double rate, const std::string &executor_name) {
     auto executor = make_executor(executor_name);
     Arrivals arrivals{*executor, count};
-    arrivals.latencies_us.reserve(count);
     std::atomic<std::int64_t> sent_ns{0};
+    std::atomic<int> sent_cpu{0};
     std::uint32_t index = 0;
     const auto waitable = std::make_shared<rclcpp::executors::ExecutorNotifyWaitable>([&] {
         const std::int64_t arrived_ns = now_ns(), sent = sent_ns.exchange(0);
         if (sent == 0) return;  // a first call without a trigger
-        arrivals.arrive(arrived_ns, static_cast<std::int32_t>(sent / 1000000000), static_cast<std::uint32_t>(sent % 1000000000),
-                        index++);
+        arrivals.arrive(arrived_ns, sent, static_cast<std::uint32_t>(sent_cpu.load()), index++);
     });
     const auto guard = std::make_shared<rclcpp::GuardCondition>();
     waitable->add_guard_condition(guard);
@@ -195,6 +220,7 @@ static void trigger(const rclcpp::Node::SharedPtr &node, std::size_t count, doub
     executor->add_node(node);
     std::thread triggering([&] {
         pace(count, rate, [](std::uint32_t) {}, [&](std::int64_t time_ns) {
+            sent_cpu = sched_getcpu();
             sent_ns = time_ns;
             guard->trigger();
         });

@@ -122,7 +122,7 @@ pub unsafe fn elements<'a, T>(name: &str, array: *const T, count: usize) -> Resu
         return Ok(&[]);
     }
     if array.is_null() {
-        return Err(null(name));
+        return Err(Failure::invalid(format_args!("the argument {name} is NULL, but its count is {count}")));
     }
     if count > isize::MAX as usize / size_of::<T>() {
         return Err(Failure::invalid(format_args!(

@@ -38,6 +38,11 @@ impl Failure {
     pub fn error(sentence: impl Display) -> Failure {
         Failure { status: ERROR, sentence: sentence.to_string() }
     }
+
+    /// The error text, for a caller that is not C.
+    pub fn into_sentence(self) -> String {
+        self.sentence
+    }
 }
 
 /// Converts the status that a function of another library in the process returned. `sentence` is the error text here;

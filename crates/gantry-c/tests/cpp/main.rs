@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         .collect();
     let mixed = trial("files_with_and_without_exceptions_make_one_program", files_with_and_without_exceptions);
     trials.push(mixed.with_ignored_flag(is_ignored));
+    let linked = trial("headers_link_the_classes_of_ros_2", headers_link_the_classes_of_ros_2);
+    trials.push(linked.with_ignored_flag(is_ignored));
     // The messages are split into two programs, because the compilation of each takes a minute.
     for half in 0..2 {
         let name = format!("messages_have_the_bytes_of_rust_{half}");
@@ -115,6 +117,23 @@ fn files_with_and_without_exceptions() {
     // function of this file.
     compile(&cxx(), &object, &program, &with(&more)).unwrap_or_else(|why| panic!("{why}"));
     run(&program, &[], 188);
+}
+
+/// Compiles a message beside an empty header of ROS 2 with its name, because gantry_rclcpp finds the class of a message
+/// by the class of ROS 2.
+fn headers_link_the_classes_of_ros_2() {
+    const SOURCE: &str = "#include <gantry_msgs/std_msgs/msg/header.hpp>
+static_assert(std::is_same_v<gantry::of_ros<std_msgs::msg::Header_<std::allocator<void>>>::type, gantry_msgs::std_msgs::msg::Header>);
+int main() {}
+";
+    let folder = tempfile::tempdir().unwrap();
+    vectors::write_headers(&vectors::definitions(), folder.path());
+    let header = folder.path().join("std_msgs/msg/header.hpp");
+    std::fs::create_dir_all(header.parent().unwrap()).unwrap();
+    std::fs::write(header, "").unwrap();
+    let source = folder.path().join("linked.cpp");
+    std::fs::write(&source, SOURCE).unwrap();
+    compiled(&source, folder.path());
 }
 
 /// Compares half of the messages: every second one, from the index `half` on.

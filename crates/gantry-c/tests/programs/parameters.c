@@ -65,8 +65,17 @@ static void replace(void *context, const gantry_parameter **parameters, size_t *
 }
 
 static void break_list(void *context, const gantry_parameter **parameters, size_t *count) {
-    (void)context, (void)count;
-    *parameters = NULL;
+    CHECK(*count == 1);
+    *parameters = context;
+}
+
+/* A function that makes an unreadable list refuses the change, and the error text has the cause. */
+static void refused_list(const gantry_node *node, gantry_parameter rate, const gantry_parameter *list, const char *why) {
+    gantry_parameter_callback *before;
+    OK(gantry_node_before_set_parameters(node, break_list, (void *)list, NULL, &before));
+    CHECK(gantry_node_set_parameters(node, &rate, 1) == GANTRY_INVALID_ARGUMENT);
+    CHECK(error_says("\"rate\" is refused: the function of gantry_node_before_set_parameters") && error_says(why));
+    gantry_parameter_callback_destroy(before);
 }
 
 static double last_rate;
@@ -86,9 +95,10 @@ static void before_and_after(const gantry_node *node, gantry_parameter rate) {
     CHECK(last_rate == 40);
     gantry_parameter_callback_destroy(before);
     CHECK(freed == freed_before + 1);
-    OK(gantry_node_before_set_parameters(node, break_list, NULL, NULL, &before));
-    CHECK(gantry_node_set_parameters(node, &rate, 1) == GANTRY_INVALID_ARGUMENT && last_rate == 40);
-    gantry_parameter_callback_destroy(before);
+    const gantry_parameter no_elements = {.name = "all.doubles", .value_type = GANTRY_PARAMETER_DOUBLE_ARRAY, .count = 3};
+    refused_list(node, rate, NULL, "*parameters is NULL, but its count is 1");
+    refused_list(node, rate, &no_elements, "elements of the parameter all.doubles is NULL, but its count is 3");
+    CHECK(last_rate == 40);
     gantry_parameter_callback_destroy(after);
     CHECK(gantry_node_after_set_parameters(node, NULL, NULL, NULL, &after) == GANTRY_INVALID_ARGUMENT);
     OK(gantry_node_set_parameters(node, &rate, 1));

@@ -268,7 +268,7 @@ fn ros_class(name: &TypeName) -> String {
     format!(
         "\n#if __has_include(<{package}/msg/{header}.hpp>)\nnamespace {namespace}::msg {{\ntemplate <class Allocator>\n\
          struct {class}_;\n}}\ntemplate <>\n\
-         struct gantry::ros_class<::{namespace}::msg::{class}_<::std::allocator<void>>> {{\n    using type = {};\n}};\n#endif\n",
+         struct gantry::of_ros<::{namespace}::msg::{class}_<::std::allocator<void>>> {{\n    using type = {};\n}};\n#endif\n",
         text::path(name)
     )
 }

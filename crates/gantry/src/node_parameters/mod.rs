@@ -179,13 +179,13 @@ impl Node {
     }
 
     /// Adds a callback that may alter the list of parameters before they are set, for example to set further parameters
-    /// together with them. The callback is not called for declarations.
+    /// together with them, or refuse the change and give the reason. The callback is not called for declarations.
     ///
     /// # Errors
     /// The errors of [`Node::add_on_set_parameters_callback`].
     pub fn add_pre_set_parameters_callback(
         &self,
-        callback: impl FnMut(&mut Vec<Parameter>) + Send + 'static,
+        callback: impl FnMut(&mut Vec<Parameter>) -> std::result::Result<(), String> + Send + 'static,
     ) -> Result<ParameterCallbackHandle> {
         self.parameters().add_pre_set_callback(Box::new(callback))
     }

@@ -1,5 +1,5 @@
-//! Callbacks of parameter changes, of three kinds: `pre_set` runs before a change is checked; `on_set` runs after the
-//! check and may still refuse the change; `post_set` runs after the change was made.
+//! Callbacks of parameter changes, of three kinds: `pre_set` runs before a change is checked, `on_set` runs after the
+//! check, and both may refuse the change; `post_set` runs after the change was made.
 
 use super::value::Parameter;
 use crate::wait::{lock, try_lock};
@@ -26,7 +26,7 @@ impl std::fmt::Debug for ParameterCallbackHandle {
     }
 }
 
-pub(super) type PreSet = dyn FnMut(&mut Vec<Parameter>) + Send;
+pub(super) type PreSet = dyn FnMut(&mut Vec<Parameter>) -> Result<(), String> + Send;
 pub(super) type OnSet = dyn FnMut(&[Parameter]) -> Result<(), String> + Send;
 pub(super) type PostSet = dyn FnMut(&[Parameter]) + Send;
 

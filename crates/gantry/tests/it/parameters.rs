@@ -167,6 +167,10 @@ fn callbacks_alter_refuse_and_learn_of_changes() {
         if parameters.iter().any(|parameter| parameter.name == "width") {
             parameters.push(Parameter::new("height", 9));
         }
+        match parameters.iter().find(|parameter| parameter.value == 0.into()) {
+            Some(refused) => Err(format!("{} is 0", refused.name)),
+            None => Ok(()),
+        }
     });
     let weak = node.downgrade();
     node.add_on_set_parameters_callback(move |parameters| {
@@ -201,11 +205,16 @@ fn callbacks_alter_refuse_and_learn_of_changes() {
         sentence(node.set_parameter("width", -1)),
         "parameter \"width\" is refused: width may not be negative, and width is 16"
     );
+    assert_eq!(sentence(node.set_parameter("width", 0)), "parameter \"width\" is refused: width is 0");
     pre_set.unwrap().remove();
     post_set.unwrap().remove();
     node.set_parameter("width", 5).unwrap();
     assert_eq!((node.get_parameter::<i64>("height").unwrap(), learned()), (9, vec![]));
-    node.add_pre_set_parameters_callback(Vec::clear).unwrap();
+    let clear = |parameters: &mut Vec<Parameter>| {
+        parameters.clear();
+        Ok(())
+    };
+    node.add_pre_set_parameters_callback(clear).unwrap();
     assert!(sentence(node.set_parameter("width", 6)).contains("the list of parameters to set is empty"));
 }
 
@@ -222,6 +231,7 @@ fn a_removed_callback_is_dropped_at_once() {
     let removes_itself = move |_: &mut Vec<Parameter>| {
         own_handle.get().unwrap().clone().remove();
         assert_eq!(Arc::strong_count(&owns), 2);
+        Ok(())
     };
     handle.set(node.add_pre_set_parameters_callback(removes_itself).unwrap()).unwrap();
     node.declare_parameter("height", 1).unwrap();

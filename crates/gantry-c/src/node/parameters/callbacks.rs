@@ -99,9 +99,12 @@ pub unsafe extern "C" fn gantry_node_before_set_parameters(
             let (mut array, mut count) = (list.structs.as_ptr(), list.structs.len());
             // SAFETY: H4; the list has the elements until the call ends.
             unsafe { function(owned.context.pointer(), &raw mut array, &raw mut count) };
-            // SAFETY: H4: the function leaves the array, or sets another array that is valid now. A list that cannot
-            // be read becomes an empty list, which the node refuses.
-            *changes = unsafe { parameters("parameters", array, count) }.unwrap_or_default();
+            // SAFETY: H4: the function leaves the array, or sets another array that is valid now.
+            *changes = unsafe { parameters("*parameters", array, count) }.map_err(|failure| {
+                let why = failure.into_sentence();
+                format!("the function of gantry_node_before_set_parameters made a list that cannot be read: {why}")
+            })?;
+            Ok(())
         })
     };
     // SAFETY: H1 and H2.

@@ -167,8 +167,10 @@ impl ParameterStore {
 
     /// Sets all of the parameters, or none.
     pub(crate) fn set_atomically(&self, mut parameters: Vec<Parameter>) -> Result<()> {
-        let change = self.change(parameters.first().map_or("", |first| &first.name))?;
-        change.callbacks.pre_set.run(|callback| callback(&mut parameters)).for_each(drop);
+        let name = parameters.first().map_or("", |first| &first.name).to_owned();
+        let change = self.change(&name)?;
+        let altered = change.callbacks.pre_set.run(|callback| callback(&mut parameters));
+        altered.collect::<std::result::Result<(), String>>().map_err(|why| refused(&name, why))?;
         if parameters.is_empty() {
             return Err(refused(
                 "",
