@@ -1,5 +1,6 @@
-// Reads the files of a bag with the package `@mcap/core`. Prints, as JSON for the indexed reader and the stream reader,
-// the number of messages of each topic and the CRC-32 of all their bytes, and the number of padding records in the files.
+// Reads the files of a bag with the package `@mcap/core`. Prints as JSON, for the indexed reader and the stream reader,
+// the number of messages of each topic and the CRC-32 of all their bytes. Also prints the number of padding records in
+// the files.
 import { McapIndexedReader, McapStreamReader } from "@mcap/core";
 import { crc32 } from "@foxglove/crc";
 import { open, readdir } from "node:fs/promises";

@@ -1,7 +1,8 @@
 //! The messages that are read ahead: a queue between the thread that reads the bag and the player.
 //!
-//! A large message in the queue is already in the slot of shared memory in which it will be published. So the player
-//! only publishes when a message is due: neither the disk nor the copy of another message delays it.
+//! A large message in the queue is already in the slot of shared memory in which it will be published, if there is
+//! room. So when it is due, the player only publishes it: neither the disk nor the copy of another large message delays
+//! it. The player waits only while the topic's publisher gets more memory.
 
 use super::{
     SLICE,

@@ -9,7 +9,9 @@ use gantry::{
     Durability, ENCAPSULATION, GenericLoan, GenericPublisher, History, Node, PublisherOptions, Qos, Reliability,
 };
 use gantry_command::{Result, is_native, say};
+use gantry_shm::shared_memory_directory;
 use mcap::Channel;
+use rustix::fs::statvfs;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
@@ -21,7 +23,8 @@ use std::{
 /// The size in bytes from which on a message that is read ahead is copied into its slot before it is due.
 const MIN_LOANED_BYTES: usize = 16 << 10;
 /// The shared memory of a publisher in bytes from which on no slots are loaned before messages are due, because at its
-/// memory limit (1 GiB or more) a publisher gives up its oldest messages for a loan.
+/// memory limit (1 GiB or more) a publisher gives up its oldest messages for a loan. It does so, too, if the file
+/// system is full: see [`is_half_free`].
 const MAX_PUBLISHER_BYTES: usize = 512 << 20;
 
 /// The publishers of all topics.
@@ -145,7 +148,7 @@ impl Outlet {
 
     fn loan(&self, length_bytes: usize) -> Option<GenericLoan> {
         let mut publisher = lock(&self.publisher);
-        let has_room = publisher.memory_bytes() + length_bytes <= MAX_PUBLISHER_BYTES;
+        let has_room = publisher.memory_bytes() + length_bytes <= MAX_PUBLISHER_BYTES && is_half_free();
         has_room.then(|| publisher.loan(length_bytes).ok()).flatten()
     }
 
@@ -183,6 +186,12 @@ impl Outlet {
     pub fn publisher(&mut self) -> &mut GenericPublisher {
         self.publisher.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether at least half of the file system of shared memory is free. The rest is for messages that are due, and for
+/// other programs.
+fn is_half_free() -> bool {
+    statvfs(shared_memory_directory()).is_ok_and(|system| system.f_bavail >= system.f_blocks / 2)
 }
 
 /// The QoS of the one publisher that replaces all recorded publishers of a topic. Its reliability and durability match

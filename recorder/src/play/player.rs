@@ -97,6 +97,7 @@ impl<'a> Player<'a> {
     /// Continues playing at the time `position_ns` in the bag.
     pub fn restart(&mut self, position_ns: u64) {
         self.schedule.restart(position_ns);
+        self.paused_at = self.paused_at.map(|_| position_ns); // a pause goes on at the new position
         self.played.position_ns = position_ns;
     }
 
