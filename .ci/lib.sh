@@ -66,3 +66,13 @@ build_release() {
     # shellcheck disable=SC2034
     examples=$release/examples gantry=$release/gantry
 }
+
+# `npm_packages PACKAGE_JSON FOLDER` installs the packages of a package.json in a folder. It needs npm and Node.js 16.
+npm_packages() {
+    command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 16)' || return 1
+    cmp -s "$1" "$2/installed.json" && return
+    mkdir -p "$2"
+    cp "$1" "$2/package.json"
+    npm install --prefix "$2" --ignore-scripts --no-audit --no-fund --silent >"$output" 2>&1 || return 1
+    cp "$1" "$2/installed.json"
+}

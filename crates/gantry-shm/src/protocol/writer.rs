@@ -31,7 +31,7 @@ pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> =
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
 /// The largest number of reader records, and of samples, whose cache lines are prefetched for a reclaim.
-const PREFETCHED_ITEMS: u64 = 4;
+const PREFETCHED_ITEMS: usize = 4;
 
 /// The samples that a publisher keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -422,11 +422,10 @@ impl<K> Writer<K> {
     /// and one access would wait for the other. Of many readers and samples, only the first are prefetched.
     pub(crate) fn prefetch_reclaim(&self) {
         prefetch::for_reading((&raw const self.lines.topic.readers_generation).cast());
-        let records = self.roster.records.iter().take(PREFETCHED_ITEMS as usize);
+        let records = self.roster.records.iter().take(PREFETCHED_ITEMS);
         records.for_each(|(record, _)| prefetch::for_reading((&raw const record.key).cast()));
         let (tail, head) = (self.history.tail(), self.history.head());
-        (tail..=head.min(tail + PREFETCHED_ITEMS))
-            .for_each(|sequence| prefetch::for_writing(self.ring.address(sequence)));
+        (tail..=head).take(PREFETCHED_ITEMS).for_each(|sequence| prefetch::for_writing(self.ring.address(sequence)));
     }
 
     /// Brings the cache line of the next entry into this core's cache. The caller does this only shortly before the

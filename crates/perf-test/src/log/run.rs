@@ -67,7 +67,8 @@ const NO_CONDITIONS: [&str; 8] = [
     "tracking",
 ];
 
-/// The conditions that do not influence any figure.
+/// The conditions that influence no compared figure: names, limits of time, and the limits above which a message counts
+/// as late.
 pub const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
 
 /// The conditions of a run. The names are the names in the log.

@@ -121,6 +121,16 @@ fn imports_go_down_and_in_no_circle() {
 }
 
 #[test]
+fn every_storey_is_a_module() {
+    for (source, storeys) in houses() {
+        let folder = root().join(&source);
+        let is_module = |storey: &String| folder.join(storey).is_dir() || folder.join(format!("{storey}.rs")).is_file();
+        let ghosts: Vec<&String> = storeys.iter().filter(|storey| !is_module(storey)).collect();
+        assert!(ghosts.is_empty(), "{} has no modules {ghosts:?}, which its storeys name", source.display());
+    }
+}
+
+#[test]
 fn every_crate_with_several_modules_draws_its_storeys() {
     let houses = houses();
     let modules = |source: &Path| {
