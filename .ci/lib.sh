@@ -69,7 +69,7 @@ build_release() {
 
 # `npm_packages PACKAGE_JSON FOLDER` installs the packages of a package.json in a folder. It needs npm and Node.js 16.
 npm_packages() {
-    command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 16)' || return 1
+    command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' || return 1
     cmp -s "$1" "$2/installed.json" && return
     mkdir -p "$2"
     cp "$1" "$2/package.json"
