@@ -189,7 +189,21 @@ impl Viewer {
     pub fn subscribe(&mut self, id: u32, topic: &str) -> u64 {
         let (channel_id, ..) = self.channel(topic);
         self.send(json!({ "op": "subscribe", "subscriptions": [{ "id": id, "channelId": channel_id }] }));
+        self.wait_for_server();
         channel_id
+    }
+
+    /// Waits until the server has carried out all earlier requests of this viewer: it answers a request for a channel
+    /// that does not exist.
+    #[track_caller]
+    pub fn wait_for_server(&mut self) {
+        const ABSENT: u32 = u32::MAX;
+        self.send(json!({ "op": "subscribe", "subscriptions": [{ "id": ABSENT, "channelId": ABSENT }] }));
+        let refusal = format!("there is no channel {ABSENT}");
+        self.expect("answer", |message| match message {
+            ServerMessage::Status(status) if status.message == refusal => Some(()),
+            _ => None,
+        });
     }
 
     /// Waits for the next message of a subscription, and returns its time and its bytes.

@@ -192,6 +192,7 @@ fn messages_that_the_server_takes_too_late_are_counted_by_topic() {
     });
     let subscriptions = [1, 2].map(|id| json!({ "id": id, "channelId": channels[id - 1] }));
     viewer.send(json!({ "op": "subscribe", "subscriptions": subscriptions }));
+    viewer.wait_for_server();
     talkers.iter_mut().for_each(|talker| wait_for(talker, 1));
     server.signal(Signal::STOP);
     for number in 0..MESSAGES {
